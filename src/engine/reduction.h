@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a collective call's arguments to the jobs that carry it out: choice of schedule and chunk, plans,
+// and, when asked, their proof before anything runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/execution.h"
+
+namespace detccl::engine {
+
+/// The same on every rank of a communicator.
+struct Settings {
+  contract::Contract contract;
+  std::optional<plan::Schedule> schedule;   ///< nothing: chosen by size and contract
+  std::size_t chunk_bytes = 0;              ///< payload bytes of a chunk; 0: chosen
+  std::size_t scratch_limit = 16u << 20;    ///< bytes per communicator
+  bool prove = false;                       ///< prove each plan when it is built
+};
+
+struct Reduction {
+  plan::Collective collective = plan::Collective::all_reduce;
+  contract::DataType type = contract::DataType::float32;
+  contract::Op op = contract::Op::sum;
+  std::uint64_t scalar = 0;  ///< PreMulSum's factor: its bit pattern in `type`
+  const void* send = nullptr;
+  void* receive = nullptr;   ///< reduce: only used at the root
+  std::uint64_t count = 0;   ///< elements of the message; reduce_scatter: of one rank's shard
+  std::uint32_t root = 0;
+};
+
+/// The schedule for `message_bytes` (reduce_scatter: all shards together) over `ranks` ranks.
+plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes);
+
+/// Plans of one communicator, built once per shape and kept (a bounded number of them).
+class Planner {
+ public:
+  Planner(const Settings& settings, std::uint32_t rank, std::uint32_t ranks);
+  ~Planner();
+
+  /// The jobs of `call`, chunked. Throws std::runtime_error with the prover's line if settings.prove is set
+  /// and a plan fails its proof; std::invalid_argument where the schedule cannot carry out the contract.
+  std::vector<Job> jobs(const Reduction& call);
+  device::host::Arithmetic arithmetic(const Reduction& call) const;
+  const Settings& settings() const { return settings_; }
+
+ private:
+  struct Cache;
+  Settings settings_;
+  std::uint32_t rank_, ranks_;
+  std::unique_ptr<Cache> cache_;
+};
+
+}  // namespace detccl::engine
