@@ -39,7 +39,7 @@ std::optional<Contract> parse_contract(std::string_view text);
 inline constexpr std::string_view kContractSyntax =
     "tree|linear, then :wide|:native, then /B with B a power of two from 2 (wide only); e.g. tree, linear:native, tree:wide/8";
 
-/// The shortest text that parses to `c`: "tree", "linear:native", "tree:wide/8".
+/// The usual text that parses to `c`: "tree", "linear:native", "tree:wide/8".
 std::string to_string(const Contract& c);
 
 /// The type in which values of type `t` are added and multiplied: fp32 for wide fp8, fp16 and bf16; else `t`.
