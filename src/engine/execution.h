@@ -35,24 +35,44 @@ class Scratch {
   std::byte* reserve(std::size_t bytes);
 
  private:
-  struct Free { void operator()(std::byte* p) const; };
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
   std::size_t limit_, size_ = 0;
   std::unique_ptr<std::byte, Free> memory_;
 };
 
+/// An execution's tags have this bit set; tags without it are free for other uses of the exchange.
+inline constexpr std::uint64_t kExecutionTag = std::uint64_t{1} << 47;
+
+/// Jobs of one execution, and transfers between two ranks in one direction in one program: less than these.
+inline constexpr std::size_t kMaxJobs = std::size_t{1} << 20;
+inline constexpr std::uint32_t kMaxOrdinals = std::uint32_t{1} << 16;
+
+/// Bytes of scratch that one job of `program` takes, alignment included.
+std::size_t scratch_bytes(const plan::Program& program, const device::host::Arithmetic& arithmetic);
+
+/// Jobs are started in their order, as many at a time as have room within the scratch's limit (one always),
+/// so the lowest unfinished job is under way on every rank, and progress never depends on a later one.
 /// Thread rule: as the exchange's. The exchange, the scratch and all buffers must outlive it.
 class Execution {
  public:
   /// `sequence`: a number that all ranks give this call and no other one under way (its low 11 bits count).
+  /// Throws std::invalid_argument for kMaxJobs jobs or more, or kMaxOrdinals transfers or more.
   Execution(transport::Exchange& exchange, Scratch& scratch, const device::host::Arithmetic& arithmetic,
             std::vector<Job> jobs, std::uint32_t sequence);
   ~Execution();  ///< if still running: abandons the exchange
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// Moves on as far as possible without waiting. After done or failed it does nothing.
+  /// Moves on without waiting: at most one stage's folds, so that the caller can look after other things.
+  /// After done or failed it does nothing. When it fails it abandons the exchange: no buffer is touched
+  /// again.
   Status progress();
   const std::string& failure() const;  ///< one line, after `failed`
+
+  /// Stages finished so far: tells progress from waiting.
+  std::uint64_t steps() const;
 
  private:
   struct State;

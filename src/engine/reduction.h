@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,10 +17,10 @@ namespace detccl::engine {
 /// The same on every rank of a communicator.
 struct Settings {
   contract::Contract contract;
-  std::optional<plan::Schedule> schedule;   ///< nothing: chosen by size and contract
-  std::size_t chunk_bytes = 0;              ///< payload bytes of a chunk; 0: chosen
-  std::size_t scratch_limit = 16u << 20;    ///< bytes per communicator
-  bool prove = false;                       ///< prove each plan when it is built
+  std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
+  std::size_t chunk_bytes = 0;             ///< payload bytes of a chunk; 0: chosen
+  std::size_t scratch_limit = 16u << 20;   ///< bytes per communicator
+  bool prove = false;                      ///< prove each plan when it is built
 };
 
 struct Reduction {
@@ -28,18 +29,32 @@ struct Reduction {
   contract::Op op = contract::Op::sum;
   std::uint64_t scalar = 0;  ///< PreMulSum's factor: its bit pattern in `type`
   const void* send = nullptr;
-  void* receive = nullptr;   ///< reduce: only used at the root
-  std::uint64_t count = 0;   ///< elements of the message; reduce_scatter: of one rank's shard
+  void* receive = nullptr;  ///< reduce: only used at the root
+  std::uint64_t count = 0;  ///< elements of the message; reduce_scatter: of one rank's shard
   std::uint32_t root = 0;
 };
 
-/// The schedule for `message_bytes` (reduce_scatter: all shards together) over `ranks` ranks.
+/// The schedule for `message_bytes` (reduce_scatter: all shards together) over `ranks` ranks:
+/// settings.schedule if given; else `gather` where all ranks' messages together are small, and `direct` for
+/// the rest. Both carry out every contract.
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes);
+
+/// Elements of a chunk (reduce_scatter: of one rank's shard) of a message of `bytes` as above: at least one.
+/// What a rank needs of scratch grows with the chunk and with n; chunks get smaller as n grows, so that
+/// kMinWindow jobs fit into settings.scratch_limit, also where settings.chunk_bytes asks for larger ones.
+/// Only gather and direct over so many ranks that a chunk of one element per rank does not fit go over the
+/// limit.
+std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
+                             std::uint32_t ranks, contract::DataType type);
+inline constexpr std::size_t kMinWindow = 2;
+
+/// Where programs come from; plan::build, except in tests.
+using PlanSource = std::function<plan::Program(const plan::Spec&, std::uint32_t rank)>;
 
 /// Plans of one communicator, built once per shape and kept (a bounded number of them).
 class Planner {
  public:
-  Planner(const Settings& settings, std::uint32_t rank, std::uint32_t ranks);
+  Planner(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, PlanSource source = plan::build);
   ~Planner();
 
   /// The jobs of `call`, chunked. Throws std::runtime_error with the prover's line if settings.prove is set
@@ -49,7 +64,7 @@ class Planner {
   const Settings& settings() const { return settings_; }
 
  private:
-  struct Cache;
+  class Cache;
   Settings settings_;
   std::uint32_t rank_, ranks_;
   std::unique_ptr<Cache> cache_;

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/ucx/ucx_exchange.h"
+
+#include <chrono>
+#include <deque>
+#include <stdexcept>
+#include <utility>
+
+#include "transport/ucx/ucx_api.h"
+
+namespace detccl::transport {
+namespace {
+
+using Done = Completion::State;
+
+constexpr std::uint64_t kTagMask = (std::uint64_t{1} << 48) - 1;
+
+/// How long a destructor waits for data on their way to peers that may have died.
+constexpr std::chrono::seconds kFlushLimit{2};
+
+std::uint64_t wire_tag(std::uint32_t source, std::uint64_t tag) {
+  return std::uint64_t{source} << 48 | (tag & kTagMask);
+}
+
+}  // namespace
+
+struct UcxWorker::State {
+  explicit State(std::shared_ptr<ucx::Context> c) : context(std::move(c)) {}
+  ~State() {
+    if (worker != nullptr) context->api().worker_destroy(worker);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::shared_ptr<ucx::Context> context;
+  ucp_worker_h worker = nullptr;
+  std::string address;
+};
+
+UcxWorker::UcxWorker() : state_(std::make_unique<State>(ucx::shared_context())) {
+  const ucx::Api& api = state_->context->api();
+  const auto check = [&api](ucs_status_t status, const char* what) {
+    if (status != UCS_OK) throw std::runtime_error(std::string(what) + ": " + api.status_string(status));
+  };
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  check(api.worker_create(state_->context->handle(), &params, &state_->worker), "cannot create a UCX worker");
+  ucp_address_t* address = nullptr;
+  std::size_t length = 0;
+  check(api.worker_get_address(state_->worker, &address, &length), "a UCX worker has no address");
+  state_->address.assign(reinterpret_cast<const char*>(address), length);
+  api.worker_release_address(state_->worker, address);
+}
+
+UcxWorker::~UcxWorker() = default;
+
+const std::string& UcxWorker::address() const {
+  return state_->address;
+}
+
+/// Thread rule: as Exchange. UCX calls back only from progress(), send() and receive().
+class UcxExchange final : public Exchange {
+ public:
+  UcxExchange(std::unique_ptr<UcxWorker> worker, std::uint32_t rank, std::vector<std::string> addresses)
+      : worker_(std::move(worker)),
+        api_(worker_->state_->context->api()),
+        handle_(worker_->state_->worker),
+        rank_(rank),
+        addresses_(std::move(addresses)),
+        endpoints_(addresses_.size(), nullptr) {}
+  ~UcxExchange() override;
+  UcxExchange(const UcxExchange&) = delete;
+  UcxExchange& operator=(const UcxExchange&) = delete;
+
+  std::uint32_t rank() const override { return rank_; }
+  std::uint32_t size() const override { return static_cast<std::uint32_t>(addresses_.size()); }
+  void send(std::uint32_t peer, std::uint64_t tag, const void* data, std::size_t bytes,
+            Completion& completion) override;
+  void receive(std::uint32_t peer, std::uint64_t tag, void* data, std::size_t bytes,
+               Completion& completion) override;
+  void progress() override {
+    if (!abandoned_) api_.worker_progress(handle_);
+  }
+  void abandon() override;
+  std::string failure() const override { return failure_; }
+
+ private:
+  /// An operation that UCX has under way. It belongs to the exchange, so that abandon() can part it from its
+  /// completion while UCX still holds on to it.
+  struct Record {
+    UcxExchange* exchange = nullptr;
+    Completion* completion = nullptr;  ///< null: free
+    void* request = nullptr;
+    std::size_t bytes = 0;
+    std::uint32_t peer = 0;
+    bool is_receive = false;
+  };
+
+  Record& take_record(std::uint32_t peer, std::size_t bytes, bool is_receive, Completion& completion);
+  void start_failed(Record& record, ucs_status_ptr_t result);
+  void finish(Record& record, ucs_status_t status, std::size_t length);
+  ucp_ep_h endpoint(std::uint32_t peer, ucs_status_t& status);
+  void flush();
+
+  static void on_sent(void* request, ucs_status_t status, void* user_data);
+  static void on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                          void* user_data);
+
+  std::unique_ptr<UcxWorker> worker_;
+  const ucx::Api& api_;
+  ucp_worker_h handle_;
+  std::uint32_t rank_;
+  std::vector<std::string> addresses_;
+  std::vector<ucp_ep_h> endpoints_;
+  std::deque<Record> records_;
+  std::vector<Record*> free_;
+  std::string failure_;
+  bool abandoned_ = false;
+};
+
+UcxExchange::Record& UcxExchange::take_record(std::uint32_t peer, std::size_t bytes, bool is_receive,
+                                              Completion& completion) {
+  if (free_.empty()) {
+    records_.emplace_back();
+    free_.push_back(&records_.back());
+  }
+  Record& record = *free_.back();
+  free_.pop_back();
+  record = {this, &completion, nullptr, bytes, peer, is_receive};
+  completion.state.store(Done::pending, std::memory_order_relaxed);
+  return record;
+}
+
+void UcxExchange::finish(Record& record, ucs_status_t status, std::size_t length) {
+  const bool complete = status == UCS_OK && length == record.bytes;
+  if (!complete && failure_.empty()) {
+    failure_ = std::string(record.is_receive ? "receive from rank " : "send to rank ") +
+               std::to_string(record.peer) + ": " +
+               (status != UCS_OK
+                    ? std::string(api_.status_string(status))
+                    : std::to_string(length) + " bytes came instead of " + std::to_string(record.bytes));
+  }
+  Completion& completion = *record.completion;
+  record.completion = nullptr;
+  free_.push_back(&record);
+  completion.state.store(complete ? Done::done : Done::failed, std::memory_order_release);
+}
+
+void UcxExchange::on_sent(void* request, ucs_status_t status, void* user_data) {
+  Record& record = *static_cast<Record*>(user_data);
+  const ucx::Api& api = record.exchange->api_;
+  if (record.completion != nullptr) record.exchange->finish(record, status, record.bytes);
+  api.request_free(request);
+}
+
+void UcxExchange::on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                              void* user_data) {
+  Record& record = *static_cast<Record*>(user_data);
+  const ucx::Api& api = record.exchange->api_;
+  if (record.completion != nullptr)
+    record.exchange->finish(record, status, status == UCS_OK ? info->length : 0);
+  api.request_free(request);
+}
+
+ucp_ep_h UcxExchange::endpoint(std::uint32_t peer, ucs_status_t& status) {
+  status = UCS_OK;
+  if (endpoints_[peer] == nullptr) {
+    // No peer error handling: UCX 1.13 gives up shared memory for it, and with it most of the bandwidth
+    // within a node. That a peer has died is for a control plane above to notice.
+    ucp_ep_params_t params{};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+    params.address = reinterpret_cast<const ucp_address_t*>(addresses_[peer].data());
+    params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+    status = api_.ep_create(handle_, &params, &endpoints_[peer]);
+    if (status != UCS_OK) endpoints_[peer] = nullptr;
+  }
+  return endpoints_[peer];
+}
+
+void UcxExchange::send(std::uint32_t peer, std::uint64_t tag, const void* data, std::size_t bytes,
+                       Completion& completion) {
+  Record& record = take_record(peer, bytes, false, completion);
+  ucs_status_t status = UCS_OK;
+  const ucp_ep_h target = endpoint(peer, status);
+  if (target == nullptr) return finish(record, status, 0);
+  ucp_request_param_t param{};
+  param.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  param.cb.send = on_sent;
+  param.user_data = &record;
+  param.memory_type = UCS_MEMORY_TYPE_HOST;
+  const ucs_status_ptr_t result = api_.tag_send_nbx(target, data, bytes, wire_tag(rank_, tag), &param);
+  if (UCS_PTR_IS_PTR(result)) {
+    record.request = result;
+  } else {
+    finish(record, UCS_PTR_RAW_STATUS(result), bytes);
+  }
+}
+
+void UcxExchange::receive(std::uint32_t peer, std::uint64_t tag, void* data, std::size_t bytes,
+                          Completion& completion) {
+  Record& record = take_record(peer, bytes, true, completion);
+  ucp_tag_recv_info_t info{};
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                       UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_RECV_INFO;
+  param.cb.recv = on_received;
+  param.user_data = &record;
+  param.memory_type = UCS_MEMORY_TYPE_HOST;
+  param.recv_info.tag_info = &info;
+  const ucs_status_ptr_t result =
+      api_.tag_recv_nbx(handle_, data, bytes, wire_tag(peer, tag), ~std::uint64_t{0}, &param);
+  if (UCS_PTR_IS_PTR(result)) {
+    record.request = result;
+  } else {
+    finish(record, UCS_PTR_RAW_STATUS(result), info.length);
+  }
+}
+
+void UcxExchange::abandon() {
+  if (abandoned_) return;
+  abandoned_ = true;
+  if (failure_.empty()) failure_ = "abandoned";
+  for (Record& record : records_) {
+    if (record.completion == nullptr) continue;
+    record.completion = nullptr;
+    if (record.is_receive) api_.request_cancel(handle_, record.request);
+  }
+}
+
+std::unique_ptr<Exchange> UcxWorker::connect(std::unique_ptr<UcxWorker> worker, std::uint32_t rank,
+                                             std::vector<std::string> addresses) {
+  return std::make_unique<UcxExchange>(std::move(worker), rank, std::move(addresses));
+}
+
+/// Closes the endpoints, which waits until what was sent has left for the peers.
+void UcxExchange::flush() {
+  std::vector<void*> closing;
+  const ucp_request_param_t param{};  // no flags: flushes
+  for (const ucp_ep_h endpoint : endpoints_) {
+    if (endpoint == nullptr) continue;
+    void* request = api_.ep_close_nbx(endpoint, &param);
+    if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
+  }
+  const auto limit = std::chrono::steady_clock::now() + kFlushLimit;
+  while (!closing.empty() && std::chrono::steady_clock::now() < limit) {
+    api_.worker_progress(handle_);
+    std::erase_if(closing, [this](void* request) {
+      if (api_.request_check_status(request) == UCS_INPROGRESS) return false;
+      api_.request_free(request);
+      return true;
+    });
+  }
+}
+
+UcxExchange::~UcxExchange() {
+  if (free_.size() != records_.size()) abandon();
+  if (!abandoned_) flush();
+}
+
+}  // namespace detccl::transport
