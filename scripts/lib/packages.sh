@@ -25,6 +25,7 @@ clang              cmd:clang            the fuzzers and a second compiler
 libclang-rt-dev|libclang-rt-18-dev file:/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.asan-*.a the sanitizers under clang
 clang-format       cmd:clang-format     the format check
 clang-tidy         cmd:clang-tidy       the lint check
+debootstrap        cmd:debootstrap      the test of setup on a fresh system
 '
 wheel_packages='
 python3-venv       py:ensurepip         unpacking the CUDA and NCCL wheels

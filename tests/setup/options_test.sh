@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup without the network: options, --check, and machines that it does not know.
+# scripts/setup and scripts/test without the network: options, --check, and machines that it does not know.
 set -uo pipefail
 . "$(dirname "$0")/testing.sh"
 
 expect 0 "Usage: scripts/setup" "$repo/scripts/setup" --help
 expect 2 "unknown option '--wheel'" "$repo/scripts/setup" --wheel
 expect 2 "--prefix needs a folder" "$repo/scripts/setup" --prefix
+
+expect 0 "Usage: scripts/test" "$repo/scripts/test" --help
+expect 2 "unknown preset 'fast'" "$repo/scripts/test" --preset fast
+expect 2 "-R needs a value" "$repo/scripts/test" -R
 
 # Everything that the build needs is here, for the build is what runs this test.
 expect 0 "everything is in place" "$repo/scripts/setup" --check
