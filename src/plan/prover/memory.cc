@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/prover/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/prover/rejection.h"
+
+namespace detccl::plan::prover {
+namespace {
+
+[[noreturn]] void reject(const Region& region, const char* why) {
+  throw Rejection(fmt::format("{}: {}", describe(region), why));
+}
+
+/// The places where outputs can be cut: all borders of regions there, and both ends.
+std::vector<std::uint64_t> output_cuts(const FlatPrograms& flat, std::uint64_t count) {
+  std::vector<std::uint64_t> cuts{0, count};
+  for (const Region& r : flat.regions) {
+    if (r.buffer != Buffer::output) continue;
+    cuts.push_back(r.offset);
+    cuts.push_back(r.offset + r.count);
+  }
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+}  // namespace
+
+Memory::Memory(const FlatPrograms& flat, const Spec& spec, bool in_place)
+    : flat_(flat),
+      spec_(spec),
+      in_place_(in_place),
+      slots_(flat.first_slot.back(), Value{kNothing, 0}),
+      cuts_(output_cuts(flat, spec.count)),
+      cell_count_(cuts_.size() - 1),
+      written_(flat.ranks() * cell_count_, 0),
+      any_written_(flat.ranks(), 0) {
+  const auto cell = [&](std::uint64_t element) {
+    return static_cast<std::uint32_t>(std::lower_bound(cuts_.begin(), cuts_.end(), element) - cuts_.begin());
+  };
+  for (const Region& r : flat.regions) {
+    Facts facts;
+    if (r.buffer == Buffer::input) facts.span = spans_({r.offset, r.count});
+    if (r.buffer == Buffer::output) facts = {0, cell(r.offset), cell(r.offset + r.count)};
+    facts_.push_back(facts);
+  }
+}
+
+std::uint64_t Memory::output_begin(std::uint32_t rank) const {
+  return spec_.collective == Collective::reduce_scatter ? rank * spec_.stride : 0;
+}
+
+/// Whether a part of this region of the input has been overwritten by the output's.
+bool Memory::overwritten(std::uint32_t rank, const Region& region) const {
+  if (!in_place_ || any_written_[rank] == 0) return false;
+  const std::uint64_t base = output_begin(rank);
+  const std::uint64_t first = std::max(region.offset, base);
+  const std::uint64_t end = std::min(region.offset + region.count, base + spec_.count);
+  if (first >= end) return false;
+  const auto* cell = written_.data() + rank * cell_count_;
+  auto at = std::upper_bound(cuts_.begin(), cuts_.end(), first - base) - 1;
+  for (; at != cuts_.end() && *at < end - base; ++at) {
+    if (cell[at - cuts_.begin()] != 0) return true;
+  }
+  return false;
+}
+
+Value Memory::read_slot(std::uint32_t rank, const Region& region) {
+  const Value value = slots_[flat_.first_slot[rank] + region.slot];
+  if (value.expression == kNothing) reject(region, "read before it is written");
+  if (value.expression == kArriving) reject(region, "read while it is being received");
+  const Span& span = spans_[value.span];
+  if (span.count == region.count) return value;
+  if (span.count < region.count) reject(region, "read beyond what was written");
+  return {value.expression, spans_({span.begin, region.count})};
+}
+
+Value Memory::read(std::uint32_t rank, std::uint32_t number) {
+  const Region& region = flat_.regions[number];
+  const Facts& facts = facts_[number];
+  switch (region.buffer) {
+    case Buffer::input:
+      if (overwritten(rank, region)) reject(region, "read when it is overwritten: the output is in place");
+      return {rank, facts.span};
+    case Buffer::output: {
+      const std::uint8_t* cell = cells(rank);
+      if (!std::all_of(cell + facts.first_cell, cell + facts.end_cell, [](auto c) { return c != 0; })) {
+        reject(region, "read before it is written");
+      }
+      return {kResult, spans_({output_begin(rank) + region.offset, region.count})};
+    }
+    case Buffer::scratch:
+      return read_slot(rank, region);
+  }
+  reject(region, "no such buffer");
+}
+
+void Memory::expect(std::uint32_t rank, std::uint32_t number) {
+  const Region& region = flat_.regions[number];
+  if (region.buffer == Buffer::scratch) {
+    Value& value = slots_[flat_.first_slot[rank] + region.slot];
+    if (value.expression == kArriving) reject(region, "two receives at the same time");
+    value.expression = kArriving;
+    return;
+  }
+  std::uint8_t* cell = cells(rank);
+  for (std::uint32_t c = facts_[number].first_cell; c < facts_[number].end_cell; ++c) {
+    if (cell[c] != 0) reject(region, "written twice");
+    cell[c] = 1;
+  }
+  any_written_[rank] = 1;
+}
+
+/// In the output, a value's elements must be the region's.
+void Memory::check_place(std::uint32_t rank, const Region& region, Value value) const {
+  if (region.buffer != Buffer::output) return;
+  const Span wanted{output_begin(rank) + region.offset, region.count};
+  if (!(spans_[value.span] == wanted)) reject(region, "gets the result of other elements");
+}
+
+void Memory::arrive(std::uint32_t rank, std::uint32_t number, Value value) {
+  const Region& region = flat_.regions[number];
+  check_place(rank, region, value);
+  if (region.buffer == Buffer::scratch) slots_[flat_.first_slot[rank] + region.slot] = value;
+}
+
+void Memory::write(std::uint32_t rank, std::uint32_t number, Value value) {
+  const Region& region = flat_.regions[number];
+  if (region.buffer == Buffer::output) expect(rank, number);
+  arrive(rank, number, value);
+}
+
+void Memory::check_outputs() const {
+  for (std::uint32_t rank = 0; rank < flat_.ranks(); ++rank) {
+    if (spec_.collective == Collective::reduce && rank != spec_.root) continue;
+    for (std::size_t c = 0; c < cell_count_; ++c) {
+      if (written_[rank * cell_count_ + c] != 0) continue;
+      throw Rejection(fmt::format("rank {}: output elements {} to {} are never written", rank, cuts_[c],
+                                  cuts_[c + 1] - 1));
+    }
+  }
+}
+
+}  // namespace detccl::plan::prover

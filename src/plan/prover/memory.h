@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the buffers of all ranks hold. A scratch slot holds one expression for a run of the message's
+// elements. The output needs no expressions: only the contract's result for the very elements may be written
+// there, once, so that a cell is either written or not; and an input that is the output too is overwritten
+// where it is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/prover/expressions.h"
+#include "plan/prover/flat_programs.h"
+
+namespace detccl::plan::prover {
+
+/// Elements of the message, counted as in the input.
+struct Span {
+  std::uint64_t begin = 0, count = 0;
+  friend bool operator==(const Span&, const Span&) = default;
+  friend std::size_t hash_of(const Span& s) { return (Hash() << s.begin << s.count).value(); }
+};
+
+/// The expression that each element of a span has.
+struct Value {
+  Expression expression = 0;
+  std::uint32_t span = 0;  ///< its number
+
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+/// In place of an expression: the contract's result.
+inline constexpr Expression kResult = 0xfffffffeu;
+
+/// All functions throw Rejection with the region and what is wrong. Regions are numbers of `flat.regions`.
+class Memory {
+ public:
+  /// `flat` must outlive it.
+  Memory(const FlatPrograms& flat, const Spec& spec, bool in_place);
+
+  Value read(std::uint32_t rank, std::uint32_t region);
+  /// A stage with a receive into this region begins: what was there is gone.
+  void expect(std::uint32_t rank, std::uint32_t region);
+  /// What an expected region receives.
+  void arrive(std::uint32_t rank, std::uint32_t region, Value value);
+  /// A fold's result.
+  void write(std::uint32_t rank, std::uint32_t region, Value value);
+  /// Every output must be complete.
+  void check_outputs() const;
+
+  std::uint64_t count(Value value) const { return spans_[value.span].count; }
+
+ private:
+  /// What is the same for a region wherever it is; cells are those of the output that it consists of.
+  struct Facts {
+    std::uint32_t span = 0, first_cell = 0, end_cell = 0;
+  };
+  static constexpr Expression kNothing = 0xffffffffu, kArriving = 0xfffffffdu;
+
+  std::uint8_t* cells(std::uint32_t rank) { return written_.data() + rank * cell_count_; }
+  /// Where the output of `rank` begins, in elements of the message.
+  std::uint64_t output_begin(std::uint32_t rank) const;
+  bool overwritten(std::uint32_t rank, const Region& region) const;
+  Value read_slot(std::uint32_t rank, const Region& region);
+  void check_place(std::uint32_t rank, const Region& region, Value value) const;
+
+  const FlatPrograms& flat_;
+  const Spec spec_;
+  const bool in_place_;
+  Interner<Span> spans_;
+  std::vector<Facts> facts_;         ///< by region
+  std::vector<Value> slots_;         ///< by rank and slot
+  std::vector<std::uint64_t> cuts_;  ///< cell c is [cuts_[c], cuts_[c+1]) of an output
+  std::size_t cell_count_ = 0;
+  std::vector<std::uint8_t> written_;      ///< by rank and cell
+  std::vector<std::uint8_t> any_written_;  ///< by rank
+};
+
+}  // namespace detccl::plan::prover
