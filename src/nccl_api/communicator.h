@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What DetCCL knows of one of the user's communicators. The handle stays the real library's; this stands
+// beside it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "contract/types.h"
+#include "engine/reduction.h"
+#include "nccl_api/nccl_headers.h"
+#include "transport/exchange.h"
+
+namespace detccl::nccl_api {
+
+/// An operation made by ncclRedOpCreatePreMulSum.
+struct PreMulSum {
+  contract::DataType type = contract::DataType::float32;
+  std::uint64_t bits = 0;        ///< the factor, where it was read at creation
+  const void* memory = nullptr;  ///< else where it is read when a reduction runs
+};
+
+/// Reads a factor of type `type`: its bit pattern.
+std::uint64_t read_scalar(contract::DataType type, const void* memory);
+
+/// What reductions run over once the ranks have found each other.
+struct Shadow {
+  Shadow(std::unique_ptr<transport::Exchange> e, const engine::Settings& settings)
+      : exchange(std::move(e)), scratch(settings.scratch_limit), planner(settings, exchange->rank(), exchange->size()) {}
+  std::unique_ptr<transport::Exchange> exchange;
+  engine::Scratch scratch;
+  engine::Planner planner;
+  std::uint32_t sequence = 0;  ///< of the next reduction
+};
+
+class Communicator {
+ public:
+  Communicator(ncclComm_t handle, int rank, int ranks, bool blocking)
+      : handle_(handle), rank_(rank), ranks_(ranks), blocking_(blocking) {}
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  ncclComm_t handle() const { return handle_; }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  bool blocking() const { return blocking_; }
+  std::string name() const;  ///< "rank 3 of 8", for messages
+
+  /// Marks the communicator as in use by a reduction or connection of this thread; false if it is in use.
+  bool enter();
+  void leave();
+
+  /// Only between enter() and leave(). Null until connected.
+  Shadow* shadow() { return shadow_.get(); }
+  void set_shadow(std::unique_ptr<Shadow> shadow) { shadow_ = std::move(shadow); }
+
+  /// The first error sticks: every later reduction returns it, and ncclCommGetAsyncError reports it.
+  void set_error(ncclResult_t code);
+  ncclResult_t error() const { return error_; }
+
+  /// Ends what runs on the communicator in other threads, with `code`; nothing of it calls the real library
+  /// with the handle afterwards, except a call that has begun.
+  void stop(ncclResult_t code);
+  /// ncclSuccess, or what stop() was told.
+  ncclResult_t stopped() const { return stopped_; }
+  /// Waits until no reduction or connection is under way, then frees the shadow and stops for good.
+  void retire();
+
+  /// Calls `use(handle)`, unless the communicator has been stopped. stop() waits for it, so it must be short.
+  std::optional<ncclResult_t> with_handle(const std::function<ncclResult_t(ncclComm_t)>& use);
+
+  void add_op(ncclRedOp_t op, const PreMulSum& definition);
+  void remove_op(ncclRedOp_t op);
+  std::optional<PreMulSum> find_op(ncclRedOp_t op) const;
+
+ private:
+  const ncclComm_t handle_;
+  const int rank_, ranks_;
+  const bool blocking_;
+  std::unique_ptr<Shadow> shadow_;
+  std::atomic<ncclResult_t> error_{ncclSuccess};
+  std::atomic<ncclResult_t> stopped_{ncclSuccess};
+  mutable std::mutex mutex_;
+  std::condition_variable left_;
+  bool busy_ = false;
+  std::map<int, PreMulSum> ops_;
+};
+
+}  // namespace detccl::nccl_api

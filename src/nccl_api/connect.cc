@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/connect.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nccl_api/border.h"
+#include "nccl_api/hello.h"
+#include "nccl_api/log.h"
+#include "nccl_api/runtime.h"
+#include "transport/loop/loop_fabric.h"
+#include "transport/ucx/ucx_exchange.h"
+
+namespace detccl::nccl_api {
+namespace {
+
+engine::Settings engine_settings(const Configuration& c) {
+  engine::Settings settings;
+  settings.contract = c.contract;
+  settings.schedule = c.schedule;
+  settings.chunk_bytes = c.chunk_bytes;
+  settings.prove = c.prove;
+  return settings;
+}
+
+/// Waits until a nonblocking communicator has done what it was asked to.
+ncclResult_t settle(Communicator& communicator, ncclResult_t result) {
+  while (result == ncclInProgress) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const auto polled = communicator.with_handle([&result](ncclComm_t handle) {
+      return real().CommGetAsyncError(handle, &result);
+    });
+    if (!polled) return communicator.stopped();
+    if (*polled != ncclSuccess) return *polled;
+  }
+  return result;
+}
+
+/// Every rank's `bytes` bytes, in rank order.
+ncclResult_t all_gather(Communicator& communicator, const void* own, void* all, std::size_t bytes) {
+  if (const ncclResult_t stopped = communicator.stopped(); stopped != ncclSuccess) return stopped;
+  return settle(communicator, real().AllGather(own, all, bytes, ncclUint8, communicator.handle(), nullptr));
+}
+
+ncclResult_t gather_hellos(Communicator& communicator, const Hello& own, std::vector<Hello>& hellos) {
+  hellos.resize(static_cast<std::size_t>(communicator.ranks()));
+  return all_gather(communicator, &own, hellos.data(), sizeof own);
+}
+
+ncclResult_t gather_addresses(Communicator& communicator, const std::string& own, const std::vector<Hello>& hellos,
+                              std::vector<std::string>& addresses) {
+  std::size_t longest = 0;
+  for (const Hello& hello : hellos) longest = std::max<std::size_t>(longest, hello.address_bytes);
+  std::string padded = own;
+  padded.resize(longest);
+  std::string all(longest * hellos.size(), '\0');
+  const ncclResult_t result = all_gather(communicator, padded.data(), all.data(), longest);
+  if (result != ncclSuccess) return result;
+  for (std::size_t rank = 0; rank < hellos.size(); ++rank)
+    addresses.push_back(all.substr(rank * longest, hellos[rank].address_bytes));
+  return ncclSuccess;
+}
+
+std::unique_ptr<transport::UcxWorker> make_worker(std::string& problem) {
+  try {
+    return std::make_unique<transport::UcxWorker>();
+  } catch (const std::exception& e) {
+    problem = e.what();
+    return nullptr;
+  }
+}
+
+/// The exchange among all ranks, or an error.
+ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::Exchange>& exchange) {
+  const Configuration& configuration = runtime().environment.configuration();
+  std::string problem;
+  std::unique_ptr<transport::UcxWorker> worker = make_worker(problem);
+  const std::string address = worker != nullptr ? worker->address() : "";
+
+  std::vector<Hello> hellos;
+  ncclResult_t result = gather_hellos(communicator, make_hello(configuration, address.size(), problem), hellos);
+  if (result != ncclSuccess) return result;
+  if (const auto line = find_disagreement(hellos)) return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
+  if (const auto line = find_problem(hellos)) return fail(ncclSystemError, communicator.name() + ": " + *line);
+
+  std::vector<std::string> addresses;
+  result = gather_addresses(communicator, address, hellos, addresses);
+  if (result != ncclSuccess) return result;
+  exchange = transport::UcxWorker::connect(std::move(worker), static_cast<std::uint32_t>(communicator.rank()),
+                                           std::move(addresses));
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclResult_t connect(Communicator& communicator) {
+  return guarded([&] {
+    std::unique_ptr<transport::Exchange> exchange;
+    if (communicator.ranks() == 1) {
+      exchange = transport::LoopFabric(1).exchange(0);
+    } else {
+      const ncclResult_t result = find_peers(communicator, exchange);
+      if (result != ncclSuccess) return result;
+    }
+    const engine::Settings settings = engine_settings(runtime().environment.configuration());
+    communicator.set_shadow(std::make_unique<Shadow>(std::move(exchange), settings));
+    log_line(LogLevel::debug, fmt::format("{}: connected", communicator.name()));
+    return ncclSuccess;
+  });
+}
+
+ncclResult_t connect_all(std::span<const std::shared_ptr<Communicator>> communicators) {
+  std::vector<ncclResult_t> results(communicators.size(), ncclSuccess);
+  const auto connect_one = [&](std::size_t i) {
+    communicators[i]->enter();
+    results[i] = connect(*communicators[i]);
+    communicators[i]->leave();
+  };
+  {
+    std::vector<std::jthread> threads;  // joined at the end of the block
+    for (std::size_t i = 1; i < communicators.size(); ++i) threads.emplace_back(connect_one, i);
+    if (!communicators.empty()) connect_one(0);
+  }
+  const auto bad = std::find_if(results.begin(), results.end(), [](ncclResult_t r) { return r != ncclSuccess; });
+  return bad == results.end() ? ncclSuccess : *bad;
+}
+
+}  // namespace detccl::nccl_api

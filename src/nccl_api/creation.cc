@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/creation.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nccl_api/border.h"
+#include "nccl_api/connect.h"
+#include "nccl_api/group.h"
+#include "nccl_api/log.h"
+#include "nccl_api/runtime.h"
+
+namespace detccl::nccl_api {
+namespace {
+
+ncclResult_t make_entry(ncclComm_t handle, bool blocking, std::shared_ptr<Communicator>& communicator) {
+  int rank = 0, ranks = 0;
+  ncclResult_t result = real().CommUserRank(handle, &rank);
+  if (result == ncclSuccess) result = real().CommCount(handle, &ranks);
+  if (result != ncclSuccess) return result;
+  communicator = std::make_shared<Communicator>(handle, rank, ranks, blocking);
+  runtime().communicators.add(communicator);
+  log_line(LogLevel::debug, fmt::format("{}: new communicator {}", communicator->name(), fmt::ptr(handle)));
+  return ncclSuccess;
+}
+
+ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
+  std::vector<std::shared_ptr<Communicator>> communicators;
+  for (ncclComm_t* slot : slots) {
+    if (*slot == nullptr) continue;
+    const ncclResult_t result = make_entry(*slot, true, communicators.emplace_back());
+    if (result != ncclSuccess) return result;
+  }
+  return runtime().on_host ? connect_all(communicators) : ncclSuccess;
+}
+
+void give_up(ncclComm_t* slot) {
+  if (*slot == nullptr) return;
+  runtime().communicators.remove(*slot);
+  const KeepLastError keep;
+  static_cast<void>(real().CommAbort(*slot));
+  *slot = nullptr;
+}
+
+}  // namespace
+
+ncclResult_t check_environment() {
+  std::string line;
+  for (const std::string& problem : runtime().environment.problems())
+    line += (line.empty() ? "" : "; ") + problem;
+  return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
+}
+
+ncclResult_t created(ncclResult_t result, std::span<ncclComm_t* const> slots, bool blocking) {
+  Group& group = Group::current();
+  if (result != ncclSuccess || !blocking) return group.note(result);
+  if (group.open()) {
+    group.created(slots);
+    return ncclSuccess;
+  }
+  return adopt_new(slots);
+}
+
+ncclResult_t adopt_new(std::span<ncclComm_t* const> slots) {
+  const ncclResult_t result = guarded([slots] { return register_and_connect(slots); });
+  if (result != ncclSuccess) {
+    for (ncclComm_t* slot : slots) give_up(slot);
+  }
+  return result;
+}
+
+ncclResult_t find_or_adopt(ncclComm_t handle, std::shared_ptr<Communicator>& communicator) {
+  communicator = runtime().communicators.find(handle);
+  return communicator != nullptr ? ncclSuccess : make_entry(handle, false, communicator);
+}
+
+}  // namespace detccl::nccl_api

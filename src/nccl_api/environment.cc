@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+
+namespace detccl::nccl_api {
+namespace {
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+std::optional<std::size_t> parse_bytes(std::string_view text) {
+  unsigned shift = 0;
+  if (!text.empty()) {
+    if (text.back() == 'K') shift = 10;
+    if (text.back() == 'M') shift = 20;
+  }
+  if (shift != 0) text.remove_suffix(1);
+  const auto number = parse_number(text);
+  if (!number || *number > (std::numeric_limits<std::size_t>::max() >> shift)) return std::nullopt;
+  return *number << shift;
+}
+
+bool parse_switch(std::string_view text, bool& value) {
+  if (text != "0" && text != "1") return false;
+  value = text == "1";
+  return true;
+}
+
+bool take_contract(std::string_view text, Configuration& c) {
+  const auto contract = contract::parse_contract(text);
+  if (contract) c.contract = *contract;
+  return contract.has_value();
+}
+
+bool take_schedule(std::string_view text, Configuration& c) {
+  c.schedule = plan::parse_schedule(text);
+  return c.schedule || text == "auto";
+}
+
+bool take_chunk(std::string_view text, Configuration& c) {
+  if (text == "auto") {
+    c.chunk_bytes = 0;
+    return true;
+  }
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes < 64 || *bytes > (std::size_t{1} << 30)) return false;
+  c.chunk_bytes = *bytes;
+  return true;
+}
+
+bool take_log(std::string_view text, Configuration& c) {
+  constexpr std::array<std::string_view, 4> kLevels = {"error", "warn", "info", "debug"};
+  const auto level = std::find(kLevels.begin(), kLevels.end(), text);
+  if (level == kLevels.end()) return false;
+  c.log = static_cast<LogLevel>(level - kLevels.begin());
+  return true;
+}
+
+bool take_prove(std::string_view text, Configuration& c) { return parse_switch(text, c.prove); }
+
+bool take_disable(std::string_view text, Configuration& c) { return parse_switch(text, c.disable); }
+
+bool take_nccl_library(std::string_view text, Configuration& c) {
+  c.nccl_library = text;
+  return true;
+}
+
+bool take_timeout(std::string_view text, Configuration& c) {
+  const auto seconds = parse_number(text);
+  if (!seconds || *seconds > 365u * 24 * 3600) return false;
+  c.timeout = std::chrono::seconds(*seconds);
+  return true;
+}
+
+constexpr std::array kVariables = {
+    Variable{"DETCCL_CONTRACT", "tree", contract::kContractSyntax,
+             "The contract: in which order and precision the ranks' values combine.", take_contract},
+    Variable{"DETCCL_SCHEDULE", "auto", "auto|gather|direct|ring|tree",
+             "How the values travel; it never changes the bits. ring needs a linear contract, tree a tree one.",
+             take_schedule},
+    Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
+             "Payload bytes that move through the pipeline at a time.", take_chunk},
+    Variable{"DETCCL_LOG", "warn", "error|warn|info|debug", "How much is written to standard error.", take_log},
+    Variable{"DETCCL_PROVE", "0", "0|1", "Prove each plan when it is built, and refuse to run one that fails.",
+             take_prove},
+    Variable{"DETCCL_DISABLE", "0", "0|1", "Pass every call through to NCCL, its reductions too.", take_disable},
+    Variable{"DETCCL_NCCL_LIBRARY", "", "a file or a library's name",
+             "The NCCL library underneath. Without it: the one already loaded, else the one the loader finds, "
+             "else the one for host memory that comes with DetCCL.",
+             take_nccl_library},
+    Variable{"DETCCL_TIMEOUT", "600", "whole seconds, 0 for never",
+             "After so long without progress a waiting reduction gives up, and its communicator is in error.",
+             take_timeout},
+};
+
+const Variable* find_variable(std::string_view name) {
+  const auto* found = std::find_if(kVariables.begin(), kVariables.end(), [&](const auto& v) { return v.name == name; });
+  return found == kVariables.end() ? nullptr : found;
+}
+
+/// Insertions, deletions and replacements that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest_name(std::string_view name) {
+  const auto* nearest = std::min_element(kVariables.begin(), kVariables.end(), [&](const auto& a, const auto& b) {
+    return edit_distance(name, a.name) < edit_distance(name, b.name);
+  });
+  return nearest->name;
+}
+
+std::string not_allowed(const Variable& variable, std::string_view value) {
+  return fmt::format("{}='{}' is not allowed; allowed: {}", variable.name, value, variable.syntax);
+}
+
+}  // namespace
+
+std::span<const Variable> Environment::variables() { return kVariables; }
+
+Environment Environment::read(const char* const* entries) {
+  Environment environment;
+  for (; entries != nullptr && *entries != nullptr; ++entries) {
+    const std::string_view entry = *entries;
+    const std::size_t equals = entry.find('=');
+    if (!entry.starts_with("DETCCL_") || equals == std::string_view::npos) continue;
+    environment.take(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  environment.check_combinations();
+  return environment;
+}
+
+void Environment::take(std::string_view name, std::string_view value) {
+  const Variable* variable = find_variable(name);
+  if (variable == nullptr) {
+    problems_.push_back(fmt::format("{} is no variable of DetCCL; the nearest is {}", name, nearest_name(name)));
+    return;
+  }
+  if (value.empty()) return;
+  if (!variable->parse(value, configuration_)) problems_.push_back(not_allowed(*variable, value));
+}
+
+void Environment::check_combinations() {
+  const auto& contract = configuration_.contract;
+  const auto& schedule = configuration_.schedule;
+  if (!problems_.empty() || !schedule || plan::supports(*schedule, contract)) return;
+  problems_.push_back(fmt::format(
+      "DETCCL_SCHEDULE={} cannot carry out DETCCL_CONTRACT={}; allowed: gather or direct with any contract, ring with "
+      "linear, tree with tree",
+      plan::name(*schedule), contract::to_string(contract)));
+}
+
+std::optional<std::string> check_value(std::string_view name, std::string_view value) {
+  const Variable* variable = find_variable(name);
+  Configuration ignored;
+  if (variable == nullptr || variable->parse(value, ignored)) return std::nullopt;
+  return not_allowed(*variable, value);
+}
+
+}  // namespace detccl::nccl_api

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every environment variable of the library, in one table: its default, what it may be, what it means. The
+// table drives the checks at communicator creation, the options of `detccl run` and the README.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contract/contract.h"
+#include "plan/plan.h"
+
+namespace detccl::nccl_api {
+
+enum class LogLevel : std::uint8_t { error, warn, info, debug };
+
+/// What the environment asks for.
+struct Configuration {
+  contract::Contract contract;
+  std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
+  std::size_t chunk_bytes = 0;             ///< 0: chosen
+  LogLevel log = LogLevel::warn;
+  bool prove = false;
+  bool disable = false;
+  std::string nccl_library;            ///< empty: searched for
+  std::chrono::seconds timeout{600};  ///< 0: wait for ever
+};
+
+struct Variable {
+  std::string_view name;           ///< DETCCL_…
+  std::string_view default_value;  ///< as one would write it; for the reader
+  std::string_view syntax;         ///< what is allowed
+  std::string_view meaning;
+  /// Takes the value over, or returns false where it is not allowed.
+  bool (*parse)(std::string_view value, Configuration& configuration);
+};
+
+class Environment {
+ public:
+  static std::span<const Variable> variables();
+
+  /// From "NAME=value" strings, the last one null, as in `environ`. Never fails: see problems().
+  static Environment read(const char* const* entries);
+
+  const Configuration& configuration() const { return configuration_; }
+
+  /// A line for each bad value, unknown DETCCL_ name and combination that cannot be honoured, saying what is
+  /// allowed. An empty value counts as not set.
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  void take(std::string_view name, std::string_view value);
+  void check_combinations();
+
+  Configuration configuration_;
+  std::vector<std::string> problems_;
+};
+
+/// "DETCCL_CONTRACT='x': allowed is …", or nothing if `value` is allowed for the variable `name` (a known one).
+std::optional<std::string> check_value(std::string_view name, std::string_view value);
+
+}  // namespace detccl::nccl_api

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/group.h"
+
+#include <algorithm>
+
+#include "nccl_api/border.h"
+#include "nccl_api/creation.h"
+#include "nccl_api/run.h"
+#include "nccl_api/runtime.h"
+
+namespace detccl::nccl_api {
+namespace {
+
+thread_local Group group;
+
+bool is_error(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
+
+/// A call that the real library refuses before anything else, so that its open group fails.
+void fail_real_group() {
+  const KeepLastError keep;
+  static_cast<void>(real().AllReduce(nullptr, nullptr, 0, ncclFloat32, ncclSum, nullptr, nullptr));
+}
+
+}  // namespace
+
+Group& Group::current() { return group; }
+
+void Group::clear() {
+  error_ = ncclSuccess;
+  queue_.clear();
+  created_.clear();
+}
+
+ncclResult_t Group::note(ncclResult_t result) {
+  if (open() && error_ == ncclSuccess && is_error(result)) error_ = result;
+  return result;
+}
+
+ncclResult_t Group::poison(ncclResult_t error) {
+  if (open() && error_ == ncclSuccess) fail_real_group();
+  return note(error);
+}
+
+void Group::queue(std::shared_ptr<Communicator> communicator, const QueuedReduction& reduction) {
+  queue_.emplace_back(std::move(communicator), reduction);
+}
+
+ncclResult_t Group::start() {
+  const ncclResult_t result = real().GroupStart();
+  if (result == ncclSuccess) ++depth_;
+  return result;
+}
+
+ncclResult_t Group::run_queue() {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  for (const auto& [communicator, reduction] : queue_) {
+    auto lane = std::find_if(lanes.begin(), lanes.end(), [&c = communicator](const auto& l) {
+      return &l->communicator() == c.get();
+    });
+    if (lane == lanes.end()) lane = lanes.insert(lanes.end(), std::make_unique<Lane>(communicator));
+    (*lane)->push(reduction);
+  }
+  return run(lanes);
+}
+
+/// The outermost end: ours first, for collectives come before point-to-point, then the real group.
+ncclResult_t Group::finish() {
+  ncclResult_t ours = error_;
+  if (ours == ncclSuccess && !queue_.empty()) {
+    ours = guarded([this] { return run_queue(); });
+    if (ours != ncclSuccess) fail_real_group();
+  }
+  if (ours != ncclSuccess) {
+    const KeepLastError keep;
+    static_cast<void>(real().GroupEnd());
+    return ours;
+  }
+  const ncclResult_t native = real().GroupEnd();
+  if (native != ncclSuccess) return native;
+  return adopt_new(created_);
+}
+
+ncclResult_t Group::end() {
+  if (depth_ == 0) return real().GroupEnd();  // which says that there is no group
+  if (depth_ > 1) {
+    const ncclResult_t result = real().GroupEnd();
+    --depth_;
+    return result;
+  }
+  const ncclResult_t result = finish();
+  depth_ = 0;
+  clear();
+  return result;
+}
+
+ncclResult_t Group::simulate_end(ncclSimInfo_t* info) {
+  if (depth_ == 1 && !real().GroupSimulateEnd.available()) {
+    // The group has to be closed all the same, and must launch nothing.
+    fail_real_group();
+    static_cast<void>(real().GroupEnd());
+  }
+  const ncclResult_t first_error = error_;
+  const ncclResult_t result = real().GroupSimulateEnd(info);
+  if (depth_ == 1) clear();
+  if (depth_ > 0) --depth_;
+  return depth_ == 0 && first_error != ncclSuccess ? first_error : result;
+}
+
+}  // namespace detccl::nccl_api

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calling thread's group. The real library's group is opened and closed together with it: native calls go
+// straight in there, and find their errors at once; reductions wait here for the outermost ncclGroupEnd.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "nccl_api/lane.h"
+
+namespace detccl::nccl_api {
+
+class Group {
+ public:
+  static Group& current();  ///< the calling thread's
+
+  bool open() const { return depth_ > 0; }
+
+  /// Notes the result of a call made inside a group; the group's first error is kept. Returns it unchanged.
+  ncclResult_t note(ncclResult_t result);
+
+  /// As note(), for an error that the real library does not know of: its group is made to fail as well.
+  ncclResult_t poison(ncclResult_t error);
+
+  void queue(std::shared_ptr<Communicator> communicator, const QueuedReduction& reduction);
+
+  /// Communicators that the real library gives out when the group ends.
+  void created(std::span<ncclComm_t* const> slots) { created_.insert(created_.end(), slots.begin(), slots.end()); }
+
+  ncclResult_t start();
+  ncclResult_t end();
+  ncclResult_t simulate_end(ncclSimInfo_t* info);
+
+ private:
+  using Queued = std::pair<std::shared_ptr<Communicator>, QueuedReduction>;
+
+  void clear();
+  ncclResult_t run_queue();
+  ncclResult_t finish();
+
+  int depth_ = 0;
+  ncclResult_t error_ = ncclSuccess;
+  std::vector<Queued> queue_;
+  std::vector<ncclComm_t*> created_;
+};
+
+}  // namespace detccl::nccl_api

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/hello.h"
+
+#include <map>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace detccl::nccl_api {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<Hello>);
+
+constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '1'};
+
+template <std::size_t N>
+void assign(std::array<char, N>& target, std::string_view text) {
+  target.fill('\0');
+  text.copy(target.data(), N - 1);
+}
+
+/// The text before the first zero; all of it where there is none.
+template <std::size_t N>
+std::string_view view(const std::array<char, N>& text) {
+  const std::string_view all(text.data(), N);
+  return all.substr(0, all.find('\0'));
+}
+
+using RanksByText = std::map<std::string_view, std::vector<std::size_t>>;
+
+std::string describe(const RanksByText& groups) {
+  std::string line;
+  for (const auto& [text, ranks] : groups) {
+    line += fmt::format("{}{} on rank{} {}", line.empty() ? "" : "; ", text, ranks.size() == 1 ? "" : "s",
+                        rank_list(ranks));
+  }
+  return line;
+}
+
+}  // namespace
+
+Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_view problem) {
+  Hello hello;
+  hello.magic = kMagic;
+  assign(hello.settings[0], DETCCL_VERSION);
+  assign(hello.settings[1], contract::to_string(c.contract));
+  assign(hello.settings[2], c.schedule ? plan::name(*c.schedule) : "auto");
+  assign(hello.settings[3], c.chunk_bytes == 0 ? "auto" : fmt::to_string(c.chunk_bytes));
+  assign(hello.settings[4], c.prove ? "1" : "0");
+  hello.address_bytes = address_bytes;
+  assign(hello.problem, problem);
+  return hello;
+}
+
+std::optional<std::string> find_disagreement(std::span<const Hello> hellos) {
+  std::vector<std::size_t> strangers;
+  for (std::size_t rank = 0; rank < hellos.size(); ++rank) {
+    if (hellos[rank].magic != kMagic) strangers.push_back(rank);
+  }
+  if (!strangers.empty()) return fmt::format("another version of DetCCL, or none, on ranks {}", rank_list(strangers));
+  for (std::size_t setting = 0; setting < kSettingNames.size(); ++setting) {
+    RanksByText groups;
+    for (std::size_t rank = 0; rank < hellos.size(); ++rank) groups[view(hellos[rank].settings[setting])].push_back(rank);
+    if (groups.size() > 1) return fmt::format("ranks disagree on {}: {}", kSettingNames[setting], describe(groups));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> find_problem(std::span<const Hello> hellos) {
+  for (std::size_t rank = 0; rank < hellos.size(); ++rank) {
+    const std::string_view problem = view(hellos[rank].problem);
+    if (!problem.empty()) return fmt::format("rank {}: {}", rank, problem);
+  }
+  return std::nullopt;
+}
+
+std::string rank_list(std::span<const std::size_t> ranks) {
+  std::string list;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", ranks[i]);
+    if (last > i) list += fmt::format("-{}", ranks[last]);
+    i = last + 1;
+  }
+  return list;
+}
+
+}  // namespace detccl::nccl_api

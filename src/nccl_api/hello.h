@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each rank tells the others when a communicator is made: the settings, which must be the same
+// everywhere, and how to reach its worker.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nccl_api/environment.h"
+
+namespace detccl::nccl_api {
+
+/// Fixed-size and trivially copyable: it travels as bytes.
+struct Hello {
+  using Text = std::array<char, 48>;  // zero-terminated
+
+  std::array<char, 8> magic{};
+  std::array<Text, 5> settings{};   ///< as written in the environment; see kSettingNames
+  std::uint64_t address_bytes = 0;  ///< of the worker's address
+  std::array<char, 256> problem{};  ///< why this rank cannot take part; empty if it can
+};
+
+inline constexpr std::array<std::string_view, 5> kSettingNames = {
+    "DetCCL's version", "DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK", "DETCCL_PROVE"};
+
+Hello make_hello(const Configuration& configuration, std::size_t address_bytes, std::string_view problem);
+
+/// "ranks disagree on DETCCL_CONTRACT: tree on rank 0; linear on ranks 1-3", or nothing if all say the same.
+/// hellos[r] is rank r's.
+std::optional<std::string> find_disagreement(std::span<const Hello> hellos);
+
+/// "rank 2: UCX cannot be loaded", or nothing if all ranks can take part.
+std::optional<std::string> find_problem(std::span<const Hello> hellos);
+
+/// "0-2, 5"; ascending.
+std::string rank_list(std::span<const std::size_t> ranks);
+
+}  // namespace detccl::nccl_api

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reductions of one communicator that were handed over together, one after the other.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "nccl_api/communicator.h"
+
+namespace detccl::nccl_api {
+
+/// A reduction whose arguments have been checked.
+struct QueuedReduction {
+  engine::Reduction call;
+  const void* scalar_memory = nullptr;  ///< where PreMulSum's factor is read when the reduction starts
+};
+
+/// Holds the communicator from construction to destruction.
+class Lane {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Lane(std::shared_ptr<Communicator> communicator);
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  const Communicator& communicator() const { return *communicator_; }
+  void push(const QueuedReduction& reduction) { queue_.push_back(reduction); }
+
+  /// Moves on without waiting. True while there is more to do.
+  bool progress();
+  /// To be called now and then: ends the lane where a peer has died or nothing has moved for too long.
+  void watch(Clock::time_point now);
+
+  /// A number that grows when something moves.
+  std::uint64_t steps() const { return finished_steps_ + (execution_ ? execution_->steps() : 0); }
+  ncclResult_t result() const { return result_; }
+
+ private:
+  void start_next();
+  bool connecting();
+  void fail_with(ncclResult_t code, const std::string& why = {});
+  void give_up(ncclResult_t code, const std::string& why);
+
+  std::shared_ptr<Communicator> communicator_;
+  bool entered_;
+  std::future<ncclResult_t> connection_;
+  std::deque<QueuedReduction> queue_;
+  std::optional<engine::Execution> execution_;
+  std::uint64_t finished_steps_ = 0, steps_seen_ = 0;
+  Clock::time_point last_step_ = Clock::now();
+  ncclResult_t result_ = ncclSuccess;
+};
+
+}  // namespace detccl::nccl_api

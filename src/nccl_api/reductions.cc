@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// ncclAllReduce, ncclReduceScatter and ncclReduce, deterministic.
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nccl_api/border.h"
+#include "nccl_api/creation.h"
+#include "nccl_api/group.h"
+#include "nccl_api/run.h"
+#include "nccl_api/runtime.h"
+
+namespace detccl::nccl_api {
+namespace {
+
+/// A call's arguments.
+struct Call {
+  plan::Collective collective;
+  const void* send;
+  void* receive;
+  std::size_t count;
+  ncclDataType_t type;
+  ncclRedOp_t op;
+  int root;
+  ncclComm_t handle;
+  cudaStream_t stream;
+};
+
+ncclResult_t call_real(const Call& c, std::size_t count) {
+  switch (c.collective) {
+    case plan::Collective::all_reduce:
+      return real().AllReduce(c.send, c.receive, count, c.type, c.op, c.handle, c.stream);
+    case plan::Collective::reduce_scatter:
+      return real().ReduceScatter(c.send, c.receive, count, c.type, c.op, c.handle, c.stream);
+    case plan::Collective::reduce: break;
+  }
+  return real().Reduce(c.send, c.receive, count, c.type, c.op, c.root, c.handle, c.stream);
+}
+
+/// What the real library cannot be asked.
+ncclResult_t check_buffers(const Call& c, const Communicator& communicator) {
+  const bool receives = c.collective != plan::Collective::reduce || c.root == communicator.rank();
+  if (c.send == nullptr || (receives && c.receive == nullptr)) return fail(ncclInvalidArgument, "a buffer is NULL");
+  const std::size_t shards =
+      c.collective == plan::Collective::reduce_scatter ? static_cast<std::size_t>(communicator.ranks()) : 1;
+  const std::size_t element = contract::size_of(static_cast<contract::DataType>(c.type));
+  if (c.count > std::numeric_limits<std::ptrdiff_t>::max() / shards / element)
+    return fail(ncclInvalidArgument, fmt::format("a count of {} is beyond the address space", c.count));
+  return ncclSuccess;
+}
+
+ncclResult_t describe(const Call& c, const Communicator& communicator, QueuedReduction& reduction) {
+  reduction.call = {.collective = c.collective,
+                    .type = static_cast<contract::DataType>(c.type),
+                    .op = static_cast<contract::Op>(c.op),
+                    .send = c.send,
+                    .receive = c.receive,
+                    .count = c.count,
+                    .root = static_cast<std::uint32_t>(c.root)};
+  if (c.op < ncclNumOps) return ncclSuccess;
+  const auto definition = communicator.find_op(c.op);
+  if (!definition) return fail(ncclInvalidArgument, "an operation that DetCCL has not seen created");
+  reduction.call.op = contract::Op::premulsum;
+  reduction.call.scalar = definition->bits;
+  reduction.scalar_memory = definition->memory;
+  return ncclSuccess;
+}
+
+ncclResult_t prepare(const Call& c, std::shared_ptr<Communicator>& communicator, QueuedReduction& reduction) {
+  ncclResult_t result = find_or_adopt(c.handle, communicator);
+  if (result != ncclSuccess) return result;
+  if (!runtime().on_host) {
+    return fail(ncclInvalidUsage,
+                fmt::format("this build of DetCCL reduces host memory only, and {} works on GPUs; set DETCCL_DISABLE=1 "
+                            "to run its reductions natively",
+                            real().library.path()));
+  }
+  if (const ncclResult_t stopped = communicator->stopped(); stopped != ncclSuccess)
+    return fail(stopped, communicator->name() + ": the communicator has been stopped");
+  if (const ncclResult_t error = communicator->error(); error != ncclSuccess)
+    return fail(error, communicator->name() + ": the communicator is in error");
+  if (c.count == 0) return ncclSuccess;
+  result = check_buffers(c, *communicator);
+  return result != ncclSuccess ? result : describe(c, *communicator, reduction);
+}
+
+ncclResult_t run_now(std::shared_ptr<Communicator> communicator, const QueuedReduction& reduction) {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  lanes.push_back(std::make_unique<Lane>(std::move(communicator)));
+  lanes.back()->push(reduction);
+  return run(lanes);
+}
+
+ncclResult_t reduce(const Call& c) {
+  if (passes_through()) return call_real(c, c.count);
+  return guarded([&c] {
+    Group& group = Group::current();
+    // The real library looks at the arguments in an order and with codes of its own. Without elements that is
+    // all it does, and if it finds a mistake, its open group fails.
+    ncclResult_t result = check_environment();
+    if (result != ncclSuccess) return group.poison(result);
+    result = call_real(c, 0);
+    if (result != ncclSuccess && result != ncclInProgress) return group.note(result);
+    std::shared_ptr<Communicator> communicator;
+    QueuedReduction reduction;
+    result = prepare(c, communicator, reduction);
+    if (result != ncclSuccess) return group.poison(result);
+    if (c.count == 0) return ncclSuccess;
+    if (!group.open()) return run_now(std::move(communicator), reduction);
+    group.queue(std::move(communicator), reduction);
+    return ncclSuccess;
+  });
+}
+
+}  // namespace
+}  // namespace detccl::nccl_api
+
+using detccl::plan::Collective;
+
+extern "C" {
+
+ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                           ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  return detccl::nccl_api::reduce(
+      {Collective::all_reduce, sendbuff, recvbuff, count, datatype, op, 0, comm, stream});
+}
+
+ncclResult_t ncclReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, ncclDataType_t datatype,
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  return detccl::nccl_api::reduce(
+      {Collective::reduce_scatter, sendbuff, recvbuff, recvcount, datatype, op, 0, comm, stream});
+}
+
+ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, ncclRedOp_t op,
+                        int root, ncclComm_t comm, cudaStream_t stream) {
+  return detccl::nccl_api::reduce(
+      {Collective::reduce, sendbuff, recvbuff, count, datatype, op, root, comm, stream});
+}
+
+decltype(ncclAllReduce) pncclAllReduce __attribute__((alias("ncclAllReduce")));
+decltype(ncclReduceScatter) pncclReduceScatter __attribute__((alias("ncclReduceScatter")));
+decltype(ncclReduce) pncclReduce __attribute__((alias("ncclReduce")));
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/registry.h"
+
+#include <utility>
+
+namespace detccl::nccl_api {
+
+std::shared_ptr<Communicator> Registry::find(ncclComm_t handle) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(handle);
+  return found == entries_.end() ? nullptr : found->second;
+}
+
+void Registry::add(std::shared_ptr<Communicator> communicator) {
+  const std::lock_guard lock(mutex_);
+  const ncclComm_t handle = communicator->handle();
+  entries_.insert_or_assign(handle, std::move(communicator));
+}
+
+std::shared_ptr<Communicator> Registry::remove(ncclComm_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(handle);
+  if (found == entries_.end()) return nullptr;
+  std::shared_ptr<Communicator> communicator = std::move(found->second);
+  entries_.erase(found);
+  return communicator;
+}
+
+}  // namespace detccl::nccl_api
