@@ -2,6 +2,7 @@
 // Times and checks ncclAllReduce through DetCCL, beside MPI_Allreduce or the native NCCL where asked.
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <vector>
@@ -91,8 +92,13 @@ void check_peer(const Options& o) {
   if (o.against == Against::mpi) check_mpi_supports(o.type, o.op, o.max_bytes / contract::size_of(o.type));
 }
 
-/// DetCCL reads its variables when the communicator is made.
+/// DetCCL reads its variables when the communicator is made. Host memory needs the library for it underneath,
+/// also where there is a driver and with it an NCCL for GPUs; it lies beside libdetccl.so.
 void set_environment(const Options& o) {
+  if (std::getenv("DETCCL_NCCL_LIBRARY") == nullptr) {
+    const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    setenv("DETCCL_NCCL_LIBRARY", (here / "../lib/hostnccl/libnccl.so.2").c_str(), 1);
+  }
   setenv("DETCCL_CONTRACT", contract::to_string(o.contract).c_str(), 1);
   if (!o.schedule.empty()) setenv("DETCCL_SCHEDULE", o.schedule.c_str(), 1);
 }
