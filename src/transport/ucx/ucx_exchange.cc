@@ -15,6 +15,9 @@ using Done = Completion::State;
 
 constexpr std::uint64_t kTagMask = (std::uint64_t{1} << 48) - 1;
 
+/// Less than this UCX sends at once: below every threshold of its for rendezvous.
+constexpr std::size_t kFetchedBytes = 4096;
+
 /// How long a destructor waits for data on their way to peers that may have died.
 constexpr std::chrono::seconds kFlushLimit{2};
 
@@ -68,7 +71,7 @@ class UcxExchange final : public Exchange {
         handle_(worker_->state_->worker),
         rank_(rank),
         addresses_(std::move(addresses)),
-        endpoints_(addresses_.size(), nullptr) {}
+        peers_(addresses_.size()) {}
   ~UcxExchange() override;
   UcxExchange(const UcxExchange&) = delete;
   UcxExchange& operator=(const UcxExchange&) = delete;
@@ -97,12 +100,18 @@ class UcxExchange final : public Exchange {
     bool is_receive = false;
   };
 
+  struct Peer {
+    UcxExchange* exchange = nullptr;
+    ucp_ep_h endpoint = nullptr;  ///< made at first use
+    ucs_status_t error = UCS_OK;  ///< once it is set, the endpoint is of no use
+  };
+
   Record& take_record(std::uint32_t peer, std::size_t bytes, bool is_receive, Completion& completion);
-  void start_failed(Record& record, ucs_status_ptr_t result);
   void finish(Record& record, ucs_status_t status, std::size_t length);
-  ucp_ep_h endpoint(std::uint32_t peer, ucs_status_t& status);
+  Peer& connected(std::uint32_t rank);
   void flush();
 
+  static void on_error(void* user_data, ucp_ep_h, ucs_status_t status);
   static void on_sent(void* request, ucs_status_t status, void* user_data);
   static void on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                           void* user_data);
@@ -112,7 +121,7 @@ class UcxExchange final : public Exchange {
   ucp_worker_h handle_;
   std::uint32_t rank_;
   std::vector<std::string> addresses_;
-  std::vector<ucp_ep_h> endpoints_;
+  std::vector<Peer> peers_;
   std::deque<Record> records_;
   std::vector<Record*> free_;
   std::string failure_;
@@ -163,34 +172,50 @@ void UcxExchange::on_received(void* request, ucs_status_t status, const ucp_tag_
   api.request_free(request);
 }
 
-ucp_ep_h UcxExchange::endpoint(std::uint32_t peer, ucs_status_t& status) {
-  status = UCS_OK;
-  if (endpoints_[peer] == nullptr) {
+UcxExchange::Peer& UcxExchange::connected(std::uint32_t rank) {
+  Peer& peer = peers_[rank];
+  if (peer.endpoint == nullptr && peer.error == UCS_OK) {
     // No peer error handling: UCX 1.13 gives up shared memory for it, and with it most of the bandwidth
-    // within a node. That a peer has died is for a control plane above to notice.
+    // within a node. The handler is needed all the same: an error that no handler takes, such as reading the
+    // memory of a process that has died, aborts this process.
     ucp_ep_params_t params{};
-    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
-    params.address = reinterpret_cast<const ucp_address_t*>(addresses_[peer].data());
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                        UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.address = reinterpret_cast<const ucp_address_t*>(addresses_[rank].data());
     params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
-    status = api_.ep_create(handle_, &params, &endpoints_[peer]);
-    if (status != UCS_OK) endpoints_[peer] = nullptr;
+    params.err_handler = {on_error, &peer};
+    peer.exchange = this;
+    peer.error = api_.ep_create(handle_, &params, &peer.endpoint);
+    if (peer.error != UCS_OK) peer.endpoint = nullptr;
   }
-  return endpoints_[peer];
+  return peer;
+}
+
+/// A peer that has nothing under way with this rank may leave when it likes.
+void UcxExchange::on_error(void* user_data, ucp_ep_h, ucs_status_t status) {
+  Peer& peer = *static_cast<Peer*>(user_data);
+  UcxExchange& exchange = *peer.exchange;
+  peer.error = status;
+  const auto rank = static_cast<std::uint32_t>(&peer - exchange.peers_.data());
+  for (const Record& record : exchange.records_) {
+    if (record.completion == nullptr || record.peer != rank || !exchange.failure_.empty()) continue;
+    exchange.failure_ = "rank " + std::to_string(rank) + ": " + exchange.api_.status_string(status);
+  }
 }
 
 void UcxExchange::send(std::uint32_t peer, std::uint64_t tag, const void* data, std::size_t bytes,
                        Completion& completion) {
   Record& record = take_record(peer, bytes, false, completion);
-  ucs_status_t status = UCS_OK;
-  const ucp_ep_h target = endpoint(peer, status);
-  if (target == nullptr) return finish(record, status, 0);
+  const Peer& target = connected(peer);
+  if (target.error != UCS_OK) return finish(record, target.error, 0);
   ucp_request_param_t param{};
   param.op_attr_mask =
       UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   param.cb.send = on_sent;
   param.user_data = &record;
   param.memory_type = UCS_MEMORY_TYPE_HOST;
-  const ucs_status_ptr_t result = api_.tag_send_nbx(target, data, bytes, wire_tag(rank_, tag), &param);
+  const ucs_status_ptr_t result =
+      api_.tag_send_nbx(target.endpoint, data, bytes, wire_tag(rank_, tag), &param);
   if (UCS_PTR_IS_PTR(result)) {
     record.request = result;
   } else {
@@ -201,21 +226,19 @@ void UcxExchange::send(std::uint32_t peer, std::uint64_t tag, const void* data, 
 void UcxExchange::receive(std::uint32_t peer, std::uint64_t tag, void* data, std::size_t bytes,
                           Completion& completion) {
   Record& record = take_record(peer, bytes, true, completion);
-  ucp_tag_recv_info_t info{};
+  // Large data are fetched from the sender, which may fail: that takes an endpoint, for its error handler.
+  if (bytes >= kFetchedBytes) connected(peer);
   ucp_request_param_t param{};
+  // No immediate completion: the callback, run before the call returns, is what tells how much has come.
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-                       UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_RECV_INFO;
+                       UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   param.cb.recv = on_received;
   param.user_data = &record;
   param.memory_type = UCS_MEMORY_TYPE_HOST;
-  param.recv_info.tag_info = &info;
   const ucs_status_ptr_t result =
       api_.tag_recv_nbx(handle_, data, bytes, wire_tag(peer, tag), ~std::uint64_t{0}, &param);
-  if (UCS_PTR_IS_PTR(result)) {
-    record.request = result;
-  } else {
-    finish(record, UCS_PTR_RAW_STATUS(result), info.length);
-  }
+  if (UCS_PTR_IS_ERR(result)) return finish(record, UCS_PTR_STATUS(result), 0);
+  record.request = result;
 }
 
 void UcxExchange::abandon() {
@@ -238,9 +261,9 @@ std::unique_ptr<Exchange> UcxWorker::connect(std::unique_ptr<UcxWorker> worker, 
 void UcxExchange::flush() {
   std::vector<void*> closing;
   const ucp_request_param_t param{};  // no flags: flushes
-  for (const ucp_ep_h endpoint : endpoints_) {
-    if (endpoint == nullptr) continue;
-    void* request = api_.ep_close_nbx(endpoint, &param);
+  for (const Peer& peer : peers_) {
+    if (peer.endpoint == nullptr || peer.error != UCS_OK) continue;
+    void* request = api_.ep_close_nbx(peer.endpoint, &param);
     if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
   }
   const auto limit = std::chrono::steady_clock::now() + kFlushLimit;
@@ -257,6 +280,7 @@ void UcxExchange::flush() {
 UcxExchange::~UcxExchange() {
   if (free_.size() != records_.size()) abandon();
   if (!abandoned_) flush();
+  worker_.reset();  // cancels what is still under way, and calls back for it: before the records go
 }
 
 }  // namespace detccl::transport
