@@ -37,11 +37,22 @@ void Communicator::stop(ncclResult_t code) {
   stopped_ = code;
 }
 
-void Communicator::retire() {
+std::unique_ptr<Shadow> Communicator::end_with_lock() {
+  if (stopped_ == ncclSuccess) stopped_ = ncclInvalidUsage;
+  return std::move(shadow_);
+}
+
+std::unique_ptr<Shadow> Communicator::retire() {
   std::unique_lock lock(mutex_);
   left_.wait(lock, [this] { return !busy_; });
-  if (stopped_ == ncclSuccess) stopped_ = ncclInvalidUsage;
-  shadow_.reset();
+  return end_with_lock();
+}
+
+bool Communicator::try_retire(std::unique_ptr<Shadow>& shadow) {
+  const std::lock_guard lock(mutex_);
+  if (busy_) return false;
+  shadow = end_with_lock();
+  return true;
 }
 
 std::optional<ncclResult_t> Communicator::with_handle(const std::function<ncclResult_t(ncclComm_t)>& use) {

@@ -70,8 +70,10 @@ class Communicator {
   void stop(ncclResult_t code);
   /// ncclSuccess, or what stop() was told.
   ncclResult_t stopped() const { return stopped_; }
-  /// Waits until no reduction or connection is under way, then frees the shadow and stops for good.
-  void retire();
+  /// Waits until no reduction or connection is under way, stops for good, and gives the shadow away.
+  std::unique_ptr<Shadow> retire();
+  /// As retire(), but false where something is under way.
+  bool try_retire(std::unique_ptr<Shadow>& shadow);
 
   /// Calls `use(handle)`, unless the communicator has been stopped. stop() waits for it, so it must be short.
   std::optional<ncclResult_t> with_handle(const std::function<ncclResult_t(ncclComm_t)>& use);
@@ -81,6 +83,8 @@ class Communicator {
   std::optional<PreMulSum> find_op(ncclRedOp_t op) const;
 
  private:
+  std::unique_ptr<Shadow> end_with_lock();
+
   const ncclComm_t handle_;
   const int rank_, ranks_;
   const bool blocking_;

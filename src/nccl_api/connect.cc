@@ -11,6 +11,7 @@
 
 #include "nccl_api/border.h"
 #include "nccl_api/hello.h"
+#include "nccl_api/leave.h"
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
 #include "transport/loop/loop_fabric.h"
@@ -107,6 +108,7 @@ ncclResult_t connect(Communicator& communicator) {
       const ncclResult_t result = find_peers(communicator, exchange);
       if (result != ncclSuccess) return result;
     }
+    leave_at_exit();
     const engine::Settings settings = engine_settings(runtime().environment.configuration());
     communicator.set_shadow(std::make_unique<Shadow>(std::move(exchange), settings));
     log_line(LogLevel::debug, fmt::format("{}: connected", communicator.name()));

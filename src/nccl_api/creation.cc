@@ -36,8 +36,8 @@ ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
 }
 
 void give_up(ncclComm_t* slot) {
-  if (*slot == nullptr) return;
-  runtime().communicators.remove(*slot);
+  // Another thread may have aborted it meanwhile, and its address may be another communicator's by now.
+  if (*slot == nullptr || runtime().communicators.remove(*slot) == nullptr) return;
   const KeepLastError keep;
   static_cast<void>(real().CommAbort(*slot));
   *slot = nullptr;

@@ -5,6 +5,7 @@
 
 #include "nccl_api/border.h"
 #include "nccl_api/creation.h"
+#include "nccl_api/leave.h"
 #include "nccl_api/run.h"
 #include "nccl_api/runtime.h"
 
@@ -29,6 +30,7 @@ void Group::clear() {
   error_ = ncclSuccess;
   queue_.clear();
   created_.clear();
+  leaving_.clear();
 }
 
 ncclResult_t Group::note(ncclResult_t result) {
@@ -75,6 +77,7 @@ ncclResult_t Group::finish() {
     static_cast<void>(real().GroupEnd());
     return ours;
   }
+  for (const auto& communicator : leaving_) leave(communicator);
   const ncclResult_t native = real().GroupEnd();
   if (native != ncclSuccess) return native;
   return adopt_new(created_);

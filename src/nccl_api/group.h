@@ -29,6 +29,9 @@ class Group {
   /// Communicators that the real library gives out when the group ends.
   void created(std::span<ncclComm_t* const> slots) { created_.insert(created_.end(), slots.begin(), slots.end()); }
 
+  /// A communicator that is finalized or destroyed when the group ends.
+  void leaves(std::shared_ptr<Communicator> communicator) { leaving_.push_back(std::move(communicator)); }
+
   ncclResult_t start();
   ncclResult_t end();
   ncclResult_t simulate_end(ncclSimInfo_t* info);
@@ -44,6 +47,7 @@ class Group {
   ncclResult_t error_ = ncclSuccess;
   std::vector<Queued> queue_;
   std::vector<ncclComm_t*> created_;
+  std::vector<std::shared_ptr<Communicator>> leaving_;
 };
 
 }  // namespace detccl::nccl_api

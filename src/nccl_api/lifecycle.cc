@@ -5,6 +5,7 @@
 #include "nccl_api/border.h"
 #include "nccl_api/creation.h"
 #include "nccl_api/group.h"
+#include "nccl_api/leave.h"
 #include "nccl_api/runtime.h"
 
 namespace detccl::nccl_api {
@@ -21,9 +22,9 @@ ncclResult_t make_one(ncclComm_t* slot, bool blocking, Create&& create) {
   });
 }
 
-bool is_blocking(const ncclConfig_t* config, bool otherwise) {
-  if (config == nullptr || config->blocking == NCCL_CONFIG_UNDEF_INT) return otherwise;
-  return config->blocking != 0;
+/// As NCCL has it, a config that is given inherits nothing: what it leaves undefined is the default.
+bool is_blocking(const ncclConfig_t* config, bool without_config) {
+  return config == nullptr ? without_config : config->blocking != 0;
 }
 
 /// Whether a child inherits that from `parent`. Nonblocking parents may not be known yet.
@@ -54,34 +55,46 @@ ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclCo
                   [=] { return real().CommShrink(parent, excluded, excluded_count, child, config, flags); });
 }
 
+bool is_error(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
+
 ncclResult_t finalize(ncclComm_t comm) {
-  const ncclResult_t result = Group::current().note(real().CommFinalize(comm));
-  if (result != ncclSuccess && result != ncclInProgress) return result;
-  const auto communicator = runtime().communicators.remove(comm);
-  if (communicator != nullptr) communicator->retire();
+  Group& group = Group::current();
+  const ncclResult_t result = group.note(real().CommFinalize(comm));
+  const auto communicator = runtime().communicators.find(comm);
+  if (is_error(result) || communicator == nullptr) return result;
+  if (group.open()) {
+    group.leaves(communicator);
+  } else {
+    leave(communicator);
+  }
   return result;
 }
 
 ncclResult_t destroy(ncclComm_t comm) {
-  const auto communicator = runtime().communicators.remove(comm);
-  if (communicator != nullptr) communicator->retire();
-  return Group::current().note(real().CommDestroy(comm));
+  Group& group = Group::current();
+  const auto communicator = runtime().communicators.find(comm);
+  if (communicator != nullptr && !group.open() && !try_leave(communicator)) {
+    return fail(ncclInvalidUsage, communicator->name() + ": the communicator is destroyed while a reduction runs on it");
+  }
+  const ncclResult_t result = group.note(real().CommDestroy(comm));
+  if (communicator != nullptr && group.open() && !is_error(result)) group.leaves(communicator);
+  return result;
 }
 
 ncclResult_t abort(ncclComm_t comm) {
+  // Out of the registry first: the address may be another communicator's as soon as this one is aborted.
   const auto communicator = runtime().communicators.remove(comm);
   if (communicator != nullptr) communicator->stop(ncclInternalError);
   const ncclResult_t result = Group::current().note(real().CommAbort(comm));
   // Only now: the communicator's other thread may have been inside the real library.
-  if (communicator != nullptr) communicator->retire();
+  if (communicator != nullptr) leave(communicator);
   return result;
 }
 
 ncclResult_t revoke(ncclComm_t comm, int flags) {
   const ncclResult_t result = real().CommRevoke(comm, flags);
-  if (result != ncclSuccess && result != ncclInProgress) return result;
   const auto communicator = runtime().communicators.find(comm);
-  if (communicator != nullptr) communicator->stop(ncclInvalidUsage);
+  if (!is_error(result) && communicator != nullptr) communicator->stop(ncclInvalidUsage);
   return result;
 }
 

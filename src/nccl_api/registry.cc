@@ -11,6 +11,13 @@ std::shared_ptr<Communicator> Registry::find(ncclComm_t handle) const {
   return found == entries_.end() ? nullptr : found->second;
 }
 
+std::vector<std::shared_ptr<Communicator>> Registry::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Communicator>> all;
+  for (const auto& [handle, communicator] : entries_) all.push_back(communicator);
+  return all;
+}
+
 void Registry::add(std::shared_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);
   const ncclComm_t handle = communicator->handle();
@@ -24,6 +31,12 @@ std::shared_ptr<Communicator> Registry::remove(ncclComm_t handle) {
   std::shared_ptr<Communicator> communicator = std::move(found->second);
   entries_.erase(found);
   return communicator;
+}
+
+void Registry::remove(const Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(communicator.handle());
+  if (found != entries_.end() && found->second.get() == &communicator) entries_.erase(found);
 }
 
 }  // namespace detccl::nccl_api

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "nccl_api/communicator.h"
 
@@ -18,8 +19,11 @@ class Registry {
   /// Null if unknown.
   std::shared_ptr<Communicator> find(ncclComm_t handle) const;
   void add(std::shared_ptr<Communicator> communicator);
+  std::vector<std::shared_ptr<Communicator>> all() const;
   /// Takes the entry out; null if there is none.
   std::shared_ptr<Communicator> remove(ncclComm_t handle);
+  /// Takes out this communicator, not another one that has got its address.
+  void remove(const Communicator& communicator);
 
  private:
   mutable std::mutex mutex_;

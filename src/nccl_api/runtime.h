@@ -4,6 +4,7 @@
 #pragma once
 
 #include "nccl_api/environment.h"
+#include "nccl_api/linger.h"
 #include "nccl_api/real_nccl.h"
 #include "nccl_api/registry.h"
 
@@ -15,6 +16,7 @@ struct Runtime {
   RealNccl real;
   bool on_host;  ///< the real library works on host memory
   Registry communicators;
+  Linger linger;
 };
 
 Runtime& runtime();
