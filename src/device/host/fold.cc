@@ -12,7 +12,6 @@
 namespace detccl::device::host {
 namespace {
 
-using contract::Accumulate;
 using contract::Op;
 using contract::Order;
 using plan::Form;
@@ -53,9 +52,8 @@ class Folder {
       kernels_.scale(data, a_.scalar, space.bytes, n_);
       return {space.bytes, Storage::value};
     }
-    // With native accumulation an unfinished result is kept in the payload type.
-    const bool value = operand.form == Form::partial && a_.accumulate == Accumulate::wide;
-    return {data, value ? Storage::value : Storage::payload};
+    const bool is_value = operand.form == Form::partial && kernels_.pack == nullptr;
+    return {data, is_value ? Storage::value : Storage::payload};
   }
 
   void combine(Source a, Source b, void* out, Finish finish) const {
@@ -94,8 +92,7 @@ class Folder {
   void fold_block() const {
     std::byte* const out = result_ + first_ * element_size(a_, form_);
     Block left_space;
-    const bool packed = form_ == Form::partial && a_.accumulate == Accumulate::native;
-    if (packed) {
+    if (form_ == Form::partial && kernels_.pack != nullptr) {
       const Source sum = values(partial_result(operands_, left_space), left_space);
       kernels_.pack(sum.data, out, n_, a_.ranks);
       return;

@@ -2,129 +2,123 @@
 // Compiled once per instruction set, with DETCCL_KERNELS_ISA naming its namespace. Nothing that other
 // translation units could share may be instantiated out of line here: the linker would keep one copy for all,
 // perhaps one that this processor cannot run. So everything is internal to this file or always inlined.
-#include <cstring>
-
-#include "contract/element.h"
 #include "device/host/kernels_isa.h"
+
+#include "device/host/loops.h"
+#include "device/host/staged_loops.h"
 
 namespace detccl::device::host::DETCCL_KERNELS_ISA {
 namespace {
 
 using contract::Accumulate;
 using contract::DataType;
-using contract::Op;
 
-template <class T>
-[[gnu::always_inline]] inline T read(const void* array, std::size_t i) {
-  T x;
-  std::memcpy(&x, static_cast<const char*>(array) + i * sizeof(T), sizeof(T));
-  return x;
-}
-
-template <class T>
-[[gnu::always_inline]] inline void write(void* array, std::size_t i, T x) {
-  std::memcpy(static_cast<char*>(array) + i * sizeof(T), &x, sizeof(T));
-}
-
-template <class Element, Storage kStorage>
-[[gnu::always_inline]] inline typename Element::Value value_at(const void* array, std::size_t i) {
-  if constexpr (kStorage == Storage::value) return read<typename Element::Value>(array, i);
-  else return Element::load(read<typename Element::Bits>(array, i));
-}
-
-template <class Element, Finish kFinish>
-[[gnu::always_inline]] inline void finish_at(void* array, std::size_t i, typename Element::Value x,
-                                             std::uint32_t ranks) {
-  if constexpr (kFinish == Finish::keep) write(array, i, x);
-  else if constexpr (kFinish == Finish::round) write(array, i, Element::store(x));
-  else write(array, i, Element::average(x, ranks));
-}
-
-// ivdep: the compiler may assume that an output element is no later input element. It holds, see kernels.h.
-
-template <class Element, Op kOp, Storage kA, Storage kB, Finish kFinish>
-void combine(const void* a, const void* b, void* out, std::size_t n, std::uint32_t ranks) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto x = value_at<Element, kA>(a, i);
-    const auto y = value_at<Element, kB>(b, i);
-    finish_at<Element, kFinish>(out, i, contract::combine<kOp, Element>(x, y), ranks);
-  }
-}
-
-template <class Element, Storage kStorage, Finish kFinish>
-void single(const void* in, void* out, std::size_t n, std::uint32_t ranks) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) finish_at<Element, kFinish>(out, i, value_at<Element, kStorage>(in, i), ranks);
-}
-
+/// One loop per combination: for types whose values are their payload (one storage then), and wide bf16.
 template <class Element>
-void pack(const void* values, void* out, std::size_t n, std::uint32_t) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) {
-    write(out, i, Element::to_partial(value_at<Element, Storage::value>(values, i)));
-  }
-}
+struct Direct {
+  static constexpr bool kSame = sizeof(typename Element::Bits) == sizeof(typename Element::Value);
+  static constexpr Storage kPayload = kSame ? Storage::value : Storage::payload;
+  static constexpr Kernels::Single kPack = nullptr;  // unfinished results are values
 
-template <class Element>
-void scale(const void* payload, std::uint64_t factor, void* values, std::size_t n) {
-  const auto y = Element::load(static_cast<typename Element::Bits>(factor));
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) {
-    write(values, i, Element::multiply(value_at<Element, Storage::payload>(payload, i), y));
+  template <Op kOp, Storage kA, Storage kB, Finish kFinish>
+  static constexpr Kernels::Combine combine_loop() {
+    return combine<Element, kOp, kA == Storage::value ? kA : kPayload, kB == Storage::value ? kB : kPayload, kFinish>;
   }
-}
+  template <Storage kStorage, Finish kFinish>
+  static constexpr Kernels::Single single_loop() {
+    return single<Element, kStorage == Storage::value ? kStorage : kPayload, kFinish>;
+  }
+  static void scale(const void* payload, std::uint64_t factor, void* values, std::size_t n) {
+    multiply<Element, kPayload>(payload, Element::load(static_cast<typename Element::Bits>(factor)), values, n);
+  }
+};
 
-/// The loops of one operation and one finish. Where payload and value are the same bits, so are the loops.
-template <class Element, Op kOp, Finish kFinish>
+/// Through arrays of fp32.
+template <class Format, bool kNative>
+struct Staged {
+  static constexpr Kernels::Single kPack = kNative ? pack<Format> : nullptr;
+
+  template <Op kOp, Storage kA, Storage kB, Finish kFinish>
+  static constexpr Kernels::Combine combine_loop() {
+    constexpr bool kRounds = kOp != Op::min && kOp != Op::max;
+    return combine_staged<Format, kNative && kRounds, kOp, kA, kB, kFinish>;
+  }
+  template <Storage kStorage, Finish kFinish>
+  static constexpr Kernels::Single single_loop() {
+    if constexpr (kFinish != Finish::keep) return single_staged<Format, kStorage, kFinish>;
+    else if constexpr (kStorage == Storage::payload) return read_payload<Format>;
+    else return single<Fp32, Storage::value, Finish::keep>;
+  }
+  static void scale(const void* payload, std::uint64_t factor, void* values, std::size_t n) {
+    scale_staged<Format, kNative>(payload, factor, values, n);
+  }
+};
+
+template <class Loops, Op kOp, Finish kFinish>
 void set_combine(Kernels& k) {
-  constexpr bool kSame = sizeof(typename Element::Bits) == sizeof(typename Element::Value);
-  constexpr Storage kPayload = kSame ? Storage::value : Storage::payload;
   constexpr auto kAt = static_cast<std::size_t>(kFinish);
-  k.combine[0][0][kAt] = combine<Element, kOp, kPayload, kPayload, kFinish>;
-  k.combine[1][0][kAt] = combine<Element, kOp, Storage::value, kPayload, kFinish>;
-  k.combine[1][1][kAt] = combine<Element, kOp, Storage::value, Storage::value, kFinish>;
+  k.combine[0][0][kAt] = Loops::template combine_loop<kOp, Storage::payload, Storage::payload, kFinish>();
+  k.combine[1][0][kAt] = Loops::template combine_loop<kOp, Storage::value, Storage::payload, kFinish>();
+  k.combine[1][1][kAt] = Loops::template combine_loop<kOp, Storage::value, Storage::value, kFinish>();
 }
 
-template <class Element, Op kOp>
+template <class Loops, Op kOp>
 void set_combines(Kernels& k) {
-  set_combine<Element, kOp, Finish::keep>(k);
-  set_combine<Element, kOp, Finish::round>(k);
+  set_combine<Loops, kOp, Finish::keep>(k);
+  set_combine<Loops, kOp, Finish::round>(k);
 }
 
-template <class Element>
-void set_singles(Kernels& k) {
-  k.single[0][0] = single<Element, Storage::payload, Finish::keep>;
-  k.single[0][1] = single<Element, Storage::payload, Finish::round>;
-  k.single[0][2] = single<Element, Storage::payload, Finish::average>;
-  k.single[1][0] = single<Element, Storage::value, Finish::keep>;
-  k.single[1][1] = single<Element, Storage::value, Finish::round>;
-  k.single[1][2] = single<Element, Storage::value, Finish::average>;
+template <class Loops, Storage kStorage>
+void set_singles(Kernels::Single (&singles)[3]) {
+  singles[0] = Loops::template single_loop<kStorage, Finish::keep>();
+  singles[1] = Loops::template single_loop<kStorage, Finish::round>();
+  singles[2] = Loops::template single_loop<kStorage, Finish::average>();
 }
 
-template <class Element>
-Kernels kernels_of(Op op) {
+template <class Loops>
+Kernels kernels_of(Op op, std::size_t value_size) {
   Kernels k;
-  k.value_size = sizeof(typename Element::Value);
+  k.value_size = value_size;
   switch (op) {
-    case Op::prod: set_combines<Element, Op::prod>(k); break;
-    case Op::min: set_combines<Element, Op::min>(k); break;
-    case Op::max: set_combines<Element, Op::max>(k); break;
+    case Op::prod: set_combines<Loops, Op::prod>(k); break;
+    case Op::min: set_combines<Loops, Op::min>(k); break;
+    case Op::max: set_combines<Loops, Op::max>(k); break;
     case Op::sum:
     case Op::avg:
-    case Op::premulsum: set_combines<Element, Op::sum>(k); break;
+    case Op::premulsum: set_combines<Loops, Op::sum>(k); break;
   }
-  if (op == Op::avg) set_combine<Element, Op::sum, Finish::average>(k);
-  set_singles<Element>(k);
-  k.pack = pack<Element>;
-  k.scale = scale<Element>;
+  if (op == Op::avg) set_combine<Loops, Op::sum, Finish::average>(k);
+  set_singles<Loops, Storage::payload>(k.single[0]);
+  set_singles<Loops, Storage::value>(k.single[1]);
+  k.pack = Loops::kPack;
+  k.scale = Loops::scale;
   return k;
 }
+
+/// Which loops an element class takes.
+template <class Element>
+struct LoopsOf {
+  using Type = Direct<Element>;
+};
+template <class Format>
+struct LoopsOf<contract::WideElement<Format>> {
+  using Type = Staged<Format, false>;
+};
+template <>
+struct LoopsOf<contract::WideElement<contract::Bfloat16>> {
+  using Type = Direct<contract::WideElement<contract::Bfloat16>>;
+};
+template <class Format>
+struct LoopsOf<contract::NativeElement<Format>> {
+  using Type = Staged<Format, true>;
+};
 
 }  // namespace
 
 Kernels kernels(DataType type, Accumulate accumulate, Op op) {
-  return contract::visit_element(type, accumulate, [op]<class Element>(Element) { return kernels_of<Element>(op); });
+  return contract::visit_element(type, accumulate, [op]<class Element>(Element) {
+    return kernels_of<typename LoopsOf<Element>::Type>(op, sizeof(typename Element::Value));
+  });
 }
 
 }  // namespace detccl::device::host::DETCCL_KERNELS_ISA
