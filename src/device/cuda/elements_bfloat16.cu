@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda/launch.cuh"
+
+namespace detccl::device::cuda {
+
+template cudaError_t launch<contract::WideElement<contract::Bfloat16>>(const Request&);
+template cudaError_t launch<contract::NativeElement<contract::Bfloat16>>(const Request&);
+
+}  // namespace detccl::device::cuda

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda/launch.cuh"
+
+namespace detccl::device::cuda {
+
+template cudaError_t launch<contract::IntegerElement<std::int8_t>>(const Request&);
+template cudaError_t launch<contract::IntegerElement<std::uint8_t>>(const Request&);
+template cudaError_t launch<contract::IntegerElement<std::int32_t>>(const Request&);
+template cudaError_t launch<contract::IntegerElement<std::uint32_t>>(const Request&);
+template cudaError_t launch<contract::IntegerElement<std::int64_t>>(const Request&);
+template cudaError_t launch<contract::IntegerElement<std::uint64_t>>(const Request&);
+
+}  // namespace detccl::device::cuda

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda/fold.h"
+
+#include "contract/element.h"
+#include "device/cuda/launch.h"
+
+namespace detccl::device::cuda {
+namespace {
+
+using contract::Op;
+using plan::Form;
+
+/// One rank's value that nothing is done to: its very bits are the result, those of a NaN too.
+bool is_copy(const Arithmetic& a, const Operand& only, Form result_form) {
+  if (only.form == Form::raw) return result_form == Form::final && a.op != Op::premulsum;
+  return only.form == Form::partial && result_form == Form::partial;
+}
+
+Finish finish_of(const Arithmetic& a, Form result_form) {
+  if (result_form == Form::partial) return Finish::keep;
+  return result_form == Form::final && a.op == Op::avg ? Finish::average : Finish::round;
+}
+
+}  // namespace
+
+cudaError_t fold(const Arithmetic& a, std::span<const Operand> operands, void* result, Form result_form,
+                 std::uint64_t count, LaunchLimits limits, cudaStream_t stream) {
+  if (operands.empty() || operands.size() > kMaxOperands) return cudaErrorInvalidValue;
+  if (count == 0) return cudaSuccess;
+  if (operands.size() == 1 && is_copy(a, operands[0], result_form)) {
+    return copy(result, operands[0].data, count * host::element_size(a, result_form), stream);
+  }
+  const Request request{.arithmetic = a,
+                        .operands = operands,
+                        .result = static_cast<std::byte*>(result),
+                        .finish = finish_of(a, result_form),
+                        .count = count,
+                        .limits = limits,
+                        .stream = stream};
+  return contract::visit_element(a.type, a.accumulate,
+                                 [&]<class Element>(Element) { return launch<Element>(request); });
+}
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
+  if (bytes == 0 || to == from) return cudaSuccess;
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+}  // namespace detccl::device::cuda

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ordered fold and copy on a CUDA stream: the same as device/host/fold.h, bit for bit, on device memory.
+// Nothing here throws, allocates or synchronises, so every call can be captured in a CUDA graph. Thread rule:
+// any thread, with the stream's device current. Unfinished results (`partial`) agree with the host's except
+// in the patterns of NaNs, which are made uniform when a result is rounded.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "device/host/fold.h"
+#include "plan/plan.h"
+
+namespace detccl::device::cuda {
+
+using host::Arithmetic;
+using host::Operand;
+
+/// Operands of one fold. Their addresses travel as kernel parameters. Longer folds are the caller's business:
+/// aligned blocks of kMaxOperands operands are subtrees of the canonical tree, so each is folded to a
+/// `partial`, and the partials are folded to the result (`linear`: the first kMaxOperands operands to a
+/// partial, which is the first operand of the next fold).
+inline constexpr std::size_t kMaxOperands = 1024;
+
+struct LaunchLimits {
+  std::uint32_t max_blocks = 0;  ///< thread blocks of the kernel, for room beside communication; 0: no limit
+};
+
+/// result[i] = the operands' elements i combined in a.order, as plan::Fold says, i < count. Any alignment;
+/// fast where all addresses are equal modulo 16 (a `partial` of a narrower payload type: where the elements at
+/// 16-byte boundaries are the same). `result` may be one of the operands' data (exactly, and of the same
+/// element size); no other overlap. `operands` is read before the call returns.
+/// cudaErrorInvalidValue: no operands or more than kMaxOperands.
+cudaError_t fold(const Arithmetic& a, std::span<const Operand> operands, void* result, plan::Form result_form,
+                 std::uint64_t count, LaunchLimits limits, cudaStream_t stream);
+
+/// Copies `bytes` bytes; `to` and `from` are the same or do not overlap.
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream);
+
+}  // namespace detccl::device::cuda
