@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The detccl binary: `detccl plan`, as a user runs it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+struct Outcome {
+  int status = -1;
+  std::string output;  ///< both streams
+};
+
+Outcome run(const std::string& arguments) {
+  Outcome outcome;
+  std::FILE* pipe = popen((DETCCL_BINARY " " + arguments + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  char buffer[4096];
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) != 0;)
+    outcome.output.append(buffer, n);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
+  return outcome;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(PlanCommand, ProvesATreeOf2432Ranks) {
+  const Outcome o =
+      run("plan --collective all_reduce --ranks 2432 --bytes 64M --schedule tree --contract tree --prove");
+  EXPECT_EQ(o.status, 0) << o.output;
+  EXPECT_TRUE(contains(o.output, "67108864 bytes of float32")) << o.output;
+  EXPECT_TRUE(contains(o.output, "\nproved ")) << o.output;
+  for (const char* figure : {"stages", "bytes sent", "bytes received", "peers", "scratch"}) {
+    EXPECT_TRUE(contains(o.output, figure)) << o.output;
+  }
+}
+
+TEST(PlanCommand, Json) {
+  const Outcome o =
+      run("plan --collective reduce --ranks 5 --bytes 1K --schedule ring --contract linear:wide/4 --type "
+          "bfloat16 "
+          "--root 2 --rank 4 --prove --json");
+  ASSERT_EQ(o.status, 0) << o.output;
+  const auto json = nlohmann::json::parse(o.output);
+  EXPECT_EQ(json["collective"], "reduce");
+  EXPECT_EQ(json["schedule"], "ring");
+  EXPECT_EQ(json["contract"], "linear:wide/4");
+  EXPECT_EQ(json["ranks"], 5);
+  EXPECT_EQ(json["type"], "bfloat16");
+  EXPECT_EQ(json["bytes"], 1024);
+  EXPECT_EQ(json["count"], 512);
+  EXPECT_EQ(json["root"], 2);
+  EXPECT_EQ(json["proved"], true);
+  EXPECT_FALSE(json.contains("failure"));
+  EXPECT_GE(json["proof_seconds"], 0.0);
+  // The last rank receives the first block's rounded sum and sends the result to its neighbour.
+  EXPECT_EQ(json["rank"]["number"], 4);
+  EXPECT_EQ(json["rank"]["bytes_received"], 1024);
+  EXPECT_EQ(json["rank"]["bytes_sent"], 1024);
+  EXPECT_EQ(json["rank"]["peers"], 1);
+  EXPECT_EQ(json["rank"]["stages"], 2);
+  EXPECT_EQ(json["per_rank"]["most"]["peers"], 2);
+  EXPECT_EQ(json["per_rank"]["least"]["peers"], 1);
+}
+
+TEST(PlanCommand, WithoutProofThereIsNoWordOfIt) {
+  const Outcome text = run("plan --ranks 4 --bytes 1G");
+  EXPECT_EQ(text.status, 0);
+  EXPECT_FALSE(contains(text.output, "proved")) << text.output;
+  const Outcome json = run("plan --ranks 4 --bytes 1G --json");
+  EXPECT_FALSE(nlohmann::json::parse(json.output).contains("proved"));
+}
+
+TEST(PlanCommand, ReduceScatterDividesTheBytes) {
+  const Outcome o = run("plan --collective reduce_scatter --ranks 3 --bytes 1000 --type int8 --json --prove");
+  ASSERT_EQ(o.status, 0) << o.output;
+  const auto json = nlohmann::json::parse(o.output);
+  EXPECT_EQ(json["count"], 333);
+  EXPECT_EQ(json["bytes"], 999);
+}
+
+TEST(PlanCommand, HelpAndVersion) {
+  EXPECT_EQ(run("--version").output, "detccl " DETCCL_VERSION "\n");
+  EXPECT_EQ(run("--version").status, 0);
+  EXPECT_EQ(run("--help").status, 0);
+  EXPECT_TRUE(contains(run("--help").output, "plan"));
+  EXPECT_EQ(run("plan --help").status, 0);
+  EXPECT_TRUE(contains(run("plan --help").output, "--prove"));
+}
+
+class BadUsage : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(BadUsage, ExitsWith2AndSaysWhy) {
+  const Outcome o = run(GetParam());
+  EXPECT_EQ(o.status, 2) << o.output;
+  EXPECT_FALSE(o.output.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    PlanCommand, BadUsage,
+    ::testing::Values(
+        "", "plans", "--verbose", "plan", "plan --ranks 4", "plan --bytes 4", "plan --ranks 0 --bytes 4",
+        "plan --ranks -1 --bytes 4", "plan --ranks x --bytes 4", "plan --ranks 4 --bytes 4T",
+        "plan --ranks 4 --bytes -4", "plan --ranks 4 --bytes ''", "plan --ranks 4 --bytes 4KB",
+        "plan --ranks 4 --bytes 99999999999G", "plan --ranks 4 --bytes 6",
+        "plan --ranks 4 --bytes 8 --type float", "plan --ranks 4 --bytes 8 --contract tree/3",
+        "plan --ranks 4 --bytes 8 --contract ring", "plan --ranks 4 --bytes 8 --schedule halving",
+        "plan --ranks 4 --bytes 8 --schedule tree --contract linear",
+        "plan --ranks 4 --bytes 8 --schedule ring --contract tree",
+        "plan --ranks 4 --bytes 8 --collective broadcast", "plan --ranks 4 --bytes 8 --root 0",
+        "plan --ranks 4 --bytes 8 --collective reduce --root 4", "plan --ranks 4 --bytes 8 --rank 4",
+        "plan --ranks 4 --bytes 8 --unknown", "plan --ranks 4 --bytes 8 extra"));
+
+}  // namespace
