@@ -19,6 +19,9 @@ constexpr std::size_t kAlignment = 64;
 /// More jobs than this are never under way: what is in flight should stay in the caches.
 constexpr std::size_t kMaxWindow = 8;
 
+/// Calls of progress() in vain after which the exchange is asked whether it is sound.
+constexpr std::uint32_t kFailureInterval = 1024;
+
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -127,7 +130,8 @@ struct Execution::State {
   std::vector<Lane> lanes;
   std::vector<device::host::Operand> operands;  ///< of the fold at hand
   std::size_t next_job = 0, finished = 0;
-  std::size_t turn = 0;  ///< the lane that is looked at next
+  std::uint32_t waited = 0;  ///< calls of progress() since something happened
+  std::size_t turn = 0;      ///< the lane that is looked at next
   std::uint64_t steps = 0;
   Status status = Status::running;
   std::string failure;
@@ -139,7 +143,7 @@ Execution::State::State(transport::Exchange& e, Scratch& s, const Arithmetic& a,
       arithmetic(a),
       jobs(std::move(j)),
       tag(kExecutionTag | std::uint64_t{sequence & 0x7ff} << 36) {
-  if (jobs.size() >= kMaxJobs) throw std::invalid_argument("too many chunks in one call; use larger chunks");
+  if (jobs.size() >= kMaxJobs) throw std::invalid_argument(kTooManyChunks);
   for (const plan::Form form : {plan::Form::raw, plan::Form::partial, plan::Form::rounded, plan::Form::final})
     sizes[static_cast<std::size_t>(form)] = device::host::element_size(a, form);
   for (const Job& job : jobs) {
@@ -278,8 +282,13 @@ Status Execution::progress() {
   for (std::size_t i = 0; i < s.lanes.size() && s.status == Status::running; ++i) {
     Lane& lane = s.lanes[s.turn];
     s.turn = (s.turn + 1) % s.lanes.size();
-    if (s.advance(lane)) break;
+    if (s.advance(lane)) {
+      s.waited = 0;
+      break;
+    }
   }
+  // A broken exchange need not fail a completion of ours.
+  if (++s.waited % kFailureInterval == 0 && !s.exchange.failure().empty()) s.fail();
   if (s.status == Status::running && s.finished == s.jobs.size()) s.status = Status::done;
   return s.status;
 }
@@ -290,6 +299,10 @@ const std::string& Execution::failure() const {
 
 std::uint64_t Execution::steps() const {
   return state_->steps;
+}
+
+std::uint32_t Execution::ranks() const {
+  return state_->exchange.size();
 }
 
 }  // namespace detccl::engine

@@ -47,6 +47,7 @@ inline constexpr std::uint64_t kExecutionTag = std::uint64_t{1} << 47;
 
 /// Jobs of one execution, and transfers between two ranks in one direction in one program: less than these.
 inline constexpr std::size_t kMaxJobs = std::size_t{1} << 20;
+inline constexpr const char* kTooManyChunks = "too many chunks in one call: use larger chunks";
 inline constexpr std::uint32_t kMaxOrdinals = std::uint32_t{1} << 16;
 
 /// Bytes of scratch that one job of `program` takes, alignment included.
@@ -73,6 +74,8 @@ class Execution {
 
   /// Stages finished so far: tells progress from waiting.
   std::uint64_t steps() const;
+  /// Ranks of its exchange.
+  std::uint32_t ranks() const;
 
  private:
   struct State;

@@ -12,33 +12,9 @@
 namespace detccl::engine {
 namespace {
 
-/// All ranks' messages together, up to which one exchange of raw inputs beats two.
-constexpr std::uint64_t kGatherBytes = 64u << 10;
-
-/// Payload bytes of a chunk where nothing else is asked for.
-constexpr std::size_t kChunkBytes = 512u << 10;
-
 /// Programs kept per communicator: a few shapes, times a piece per rank.
 std::size_t cache_capacity(std::uint32_t ranks) {
   return 64 + std::size_t{4} * ranks;
-}
-
-/// Payloads that a rank may hold in scratch for a chunk of one payload (direct: a chunk of `ranks` shards).
-std::uint64_t payloads_in_scratch(plan::Schedule schedule, std::uint32_t ranks) {
-  switch (schedule) {
-    case plan::Schedule::gather:
-      return ranks;
-    case plan::Schedule::direct:
-      return 1;
-    case plan::Schedule::ring:
-      return 2;
-    case plan::Schedule::tree:
-      break;
-  }
-  std::uint64_t levels = 2;
-  while (std::uint64_t{1} << (levels - 2) < ranks)
-    ++levels;
-  return levels;
 }
 
 std::uint64_t message_bytes(const Reduction& call, std::uint32_t ranks) {
@@ -47,27 +23,6 @@ std::uint64_t message_bytes(const Reduction& call, std::uint32_t ranks) {
 }
 
 }  // namespace
-
-plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t bytes) {
-  if (settings.schedule) return *settings.schedule;
-  return bytes <= kGatherBytes / ranks ? plan::Schedule::gather : plan::Schedule::direct;
-}
-
-std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
-                             std::uint32_t ranks, contract::DataType type) {
-  // Partial results are as large as the accumulation type.
-  const std::size_t payload = contract::size_of(type);
-  const std::size_t held = contract::size_of(contract::accumulation_type(type, settings.contract.accumulate));
-  const std::uint64_t per_payload = payloads_in_scratch(schedule, ranks) * held / payload;
-  const std::uint64_t affordable = settings.scratch_limit / kMinWindow / per_payload;
-  std::uint64_t bytes = settings.chunk_bytes != 0 ? settings.chunk_bytes : kChunkBytes;
-  bytes = std::min(bytes, affordable);
-  // A reduce_scatter's chunk takes as much of every shard; by ring and tree each shard is a reduce of its
-  // own.
-  const bool whole = schedule == plan::Schedule::gather || schedule == plan::Schedule::direct;
-  if (collective == plan::Collective::reduce_scatter && whole) bytes /= ranks;
-  return std::max<std::uint64_t>(bytes / payload, 1);
-}
 
 /// Programs by spec; the least recently used goes first.
 class Planner::Cache {
@@ -172,6 +127,7 @@ std::vector<Job> Planner::jobs(const Reduction& call) {
   spec.schedule = choose_schedule(settings_, ranks_, message_bytes(call, ranks_));
   const std::uint64_t chunk = chunk_elements(settings_, call.collective, spec.schedule, ranks_, call.type);
   const std::size_t size = contract::size_of(call.type);
+  if (call.count / chunk >= kMaxJobs) throw std::invalid_argument(kTooManyChunks);
 
   // Chunk by chunk, and all pieces of a chunk before the next one: pieces progress evenly.
   std::vector<plan::Piece> pieces;

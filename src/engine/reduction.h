@@ -39,11 +39,11 @@ struct Reduction {
 /// the rest. Both carry out every contract.
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes);
 
-/// Elements of a chunk (reduce_scatter: of one rank's shard) of a message of `bytes` as above: at least one.
-/// What a rank needs of scratch grows with the chunk and with n; chunks get smaller as n grows, so that
-/// kMinWindow jobs fit into settings.scratch_limit, also where settings.chunk_bytes asks for larger ones.
-/// Only gather and direct over so many ranks that a chunk of one element per rank does not fit go over the
-/// limit.
+/// Elements of a chunk (reduce_scatter: of each rank's shard), at least one. settings.chunk_bytes, or the
+/// default, of payload: of the message, or of all shards together where they travel together (gather,
+/// direct). Less where kMinWindow jobs would not fit into settings.scratch_limit otherwise: what a job needs
+/// of scratch grows with the chunk and, by gather, with n. Only over so many ranks that one element of each
+/// (and 64 bytes a rank) are more than that does a job take more scratch than the limit.
 std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
                              std::uint32_t ranks, contract::DataType type);
 inline constexpr std::size_t kMinWindow = 2;

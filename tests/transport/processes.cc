@@ -71,8 +71,8 @@ struct Child {
     std::fprintf(stderr, "rank %u: %s\n", process.rank(), e.what());
     result = 1;
   }
-  std::fflush(nullptr);
-  _exit(result);
+  // Not _exit(): what libraries do at exit must work too.
+  std::exit(result);
 }
 
 Child start(std::uint32_t rank, std::uint32_t size, const std::vector<Child>& earlier,

@@ -178,7 +178,7 @@ TEST(Ucx, WorkersInThreads) {
     const auto drive = [&](std::uint32_t rank) {
       const auto exchange = UcxWorker::connect(std::move(workers[rank]), rank, addresses);
       const std::uint32_t next = (rank + 1) % kRanks, previous = (rank + kRanks - 1) % kRanks;
-      for (std::uint64_t round = 0; round < 200; ++round) {
+      for (std::uint64_t round = 0; round < 50; ++round) {
         const std::size_t count = round * 997 % 30000;
         const std::vector<std::uint64_t> sent(count, round * kRanks + rank);
         std::vector<std::uint64_t> received(count);

@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <deque>
-#include <stdexcept>
+#include <mutex>
 #include <utility>
 
-#include "transport/ucx/ucx_api.h"
+#include "transport/ucx/ucx_worker.h"
 
 namespace detccl::transport {
+
+class UcxExchange;
+
 namespace {
 
 using Done = Completion::State;
@@ -25,42 +28,33 @@ std::uint64_t wire_tag(std::uint32_t source, std::uint64_t tag) {
   return std::uint64_t{source} << 48 | (tag & kTagMask);
 }
 
-}  // namespace
-
-struct UcxWorker::State {
-  explicit State(std::shared_ptr<ucx::Context> c) : context(std::move(c)) {}
-  ~State() {
-    if (worker != nullptr) context->api().worker_destroy(worker);
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
-  std::shared_ptr<ucx::Context> context;
-  ucp_worker_h worker = nullptr;
-  std::string address;
+/// An operation that UCX has under way. It belongs to the exchange, so that abandon() can part it from its
+/// completion while UCX still holds on to it.
+struct Record {
+  UcxExchange* exchange = nullptr;
+  Completion* completion = nullptr;  ///< null: free
+  void* request = nullptr;
+  std::size_t bytes = 0;
+  std::uint32_t peer = 0;
+  bool is_receive = false;
 };
 
-UcxWorker::UcxWorker() : state_(std::make_unique<State>(ucx::shared_context())) {
-  const ucx::Api& api = state_->context->api();
-  const auto check = [&api](ucs_status_t status, const char* what) {
-    if (status != UCS_OK) throw std::runtime_error(std::string(what) + ": " + api.status_string(status));
-  };
-  ucp_worker_params_t params{};
-  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  check(api.worker_create(state_->context->handle(), &params, &state_->worker), "cannot create a UCX worker");
-  ucp_address_t* address = nullptr;
-  std::size_t length = 0;
-  check(api.worker_get_address(state_->worker, &address, &length), "a UCX worker has no address");
-  state_->address.assign(reinterpret_cast<const char*>(address), length);
-  api.worker_release_address(state_->worker, address);
-}
+struct Peer {
+  UcxExchange* exchange = nullptr;
+  ucp_ep_h endpoint = nullptr;  ///< made at first use
+  ucs_status_t error = UCS_OK;  ///< once it is set, the endpoint is of no use
+};
 
-UcxWorker::~UcxWorker() = default;
+/// What UCX may still refer to after an exchange that failed is gone.
+struct Parked {
+  std::unique_ptr<UcxWorker> worker;
+  std::vector<Peer> peers;
+  std::deque<Record> records;
+};
+std::mutex parked_mutex;
+auto* const parked = new std::vector<std::unique_ptr<Parked>>;  // never destroyed
 
-const std::string& UcxWorker::address() const {
-  return state_->address;
-}
+}  // namespace
 
 /// Thread rule: as Exchange. UCX calls back only from progress(), send() and receive().
 class UcxExchange final : public Exchange {
@@ -89,27 +83,10 @@ class UcxExchange final : public Exchange {
   std::string failure() const override { return failure_; }
 
  private:
-  /// An operation that UCX has under way. It belongs to the exchange, so that abandon() can part it from its
-  /// completion while UCX still holds on to it.
-  struct Record {
-    UcxExchange* exchange = nullptr;
-    Completion* completion = nullptr;  ///< null: free
-    void* request = nullptr;
-    std::size_t bytes = 0;
-    std::uint32_t peer = 0;
-    bool is_receive = false;
-  };
-
-  struct Peer {
-    UcxExchange* exchange = nullptr;
-    ucp_ep_h endpoint = nullptr;  ///< made at first use
-    ucs_status_t error = UCS_OK;  ///< once it is set, the endpoint is of no use
-  };
-
   Record& take_record(std::uint32_t peer, std::size_t bytes, bool is_receive, Completion& completion);
   void finish(Record& record, ucs_status_t status, std::size_t length);
   Peer& connected(std::uint32_t rank);
-  void flush();
+  bool flush();
 
   static void on_error(void* user_data, ucp_ep_h, ucs_status_t status);
   static void on_sent(void* request, ucs_status_t status, void* user_data);
@@ -128,8 +105,8 @@ class UcxExchange final : public Exchange {
   bool abandoned_ = false;
 };
 
-UcxExchange::Record& UcxExchange::take_record(std::uint32_t peer, std::size_t bytes, bool is_receive,
-                                              Completion& completion) {
+Record& UcxExchange::take_record(std::uint32_t peer, std::size_t bytes, bool is_receive,
+                                 Completion& completion) {
   if (free_.empty()) {
     records_.emplace_back();
     free_.push_back(&records_.back());
@@ -172,7 +149,7 @@ void UcxExchange::on_received(void* request, ucs_status_t status, const ucp_tag_
   api.request_free(request);
 }
 
-UcxExchange::Peer& UcxExchange::connected(std::uint32_t rank) {
+Peer& UcxExchange::connected(std::uint32_t rank) {
   Peer& peer = peers_[rank];
   if (peer.endpoint == nullptr && peer.error == UCS_OK) {
     // No peer error handling: UCX 1.13 gives up shared memory for it, and with it most of the bandwidth
@@ -257,8 +234,9 @@ std::unique_ptr<Exchange> UcxWorker::connect(std::unique_ptr<UcxWorker> worker, 
   return std::make_unique<UcxExchange>(std::move(worker), rank, std::move(addresses));
 }
 
-/// Closes the endpoints, which waits until what was sent has left for the peers.
-void UcxExchange::flush() {
+/// Closes the endpoints, which waits until what was sent has left for the peers. Whether all have been
+/// closed.
+bool UcxExchange::flush() {
   std::vector<void*> closing;
   const ucp_request_param_t param{};  // no flags: flushes
   for (const Peer& peer : peers_) {
@@ -275,12 +253,20 @@ void UcxExchange::flush() {
       return true;
     });
   }
+  return closing.empty();
 }
 
 UcxExchange::~UcxExchange() {
   if (free_.size() != records_.size()) abandon();
-  if (!abandoned_) flush();
-  worker_.reset();  // cancels what is still under way, and calls back for it: before the records go
+  if (failure_.empty() && flush()) {
+    worker_.reset();  // may still call back: before the rest goes
+    return;
+  }
+  // UCX cannot take down a worker with operations under way and no peer to end them: it would complain about
+  // each of them, or worse. Such a worker is left alone, for good.
+  const std::lock_guard lock(parked_mutex);
+  parked->push_back(
+      std::make_unique<Parked>(Parked{std::move(worker_), std::move(peers_), std::move(records_)}));
 }
 
 }  // namespace detccl::transport

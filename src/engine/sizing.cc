@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which schedule, and how large a chunk: from sizes only, so that all ranks choose the same.
+#include <algorithm>
+
+#include "engine/reduction.h"
+
+namespace detccl::engine {
+namespace {
+
+/// All ranks' messages together, up to which one exchange of raw inputs beats two exchanges of shards.
+constexpr std::uint64_t kGatherBytes = 64u << 10;
+
+/// Payload bytes of a chunk where nothing else is asked for.
+constexpr std::uint64_t kChunkBytes = 512u << 10;
+
+/// Scratch slots start at multiples of this many bytes.
+constexpr std::uint64_t kSlotAlignment = 64;
+
+/// Elements by which a shard of a direct schedule may be longer than the average.
+constexpr std::uint64_t kShardSlack = 16;
+
+std::uint64_t less(std::uint64_t from, std::uint64_t amount) {
+  return from - std::min(from, amount);
+}
+
+/// Elements of a chunk (of each shard, where all shards travel together) whose job takes at most `budget`
+/// bytes of scratch. The slots per schedule are in the tables of plan/schedules/.
+std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, plan::Schedule schedule,
+                         std::uint32_t ranks, contract::DataType type, std::uint64_t budget) {
+  const std::uint64_t payload = contract::size_of(type);
+  const std::uint64_t partial = contract::size_of(contract::accumulation_type(type, contract.accumulate));
+  const std::uint64_t blocks = contract.block != 0 ? ranks / contract.block + 1 : 0;
+  const std::uint64_t slots = ranks + blocks;  // raw values, blocks' results, and the result itself
+  switch (schedule) {
+    case plan::Schedule::gather:
+      return less(budget, slots * kSlotAlignment) / (slots * payload);
+    case plan::Schedule::direct: {
+      const std::uint64_t shard = less(budget, slots * kSlotAlignment) / (slots * payload);
+      return whole_shards ? shard : less(shard, kShardSlack) * ranks;
+    }
+    case plan::Schedule::ring:
+      return less(budget, 5 * kSlotAlignment) / (2 * partial + 3 * payload);
+    case plan::Schedule::tree:
+      break;
+  }
+  return less(budget, 4 * kSlotAlignment) / (2 * partial + 2 * payload);
+}
+
+}  // namespace
+
+plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes) {
+  if (settings.schedule) return *settings.schedule;
+  return message_bytes <= kGatherBytes / ranks ? plan::Schedule::gather : plan::Schedule::direct;
+}
+
+std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
+                             std::uint32_t ranks, contract::DataType type) {
+  const bool whole_shards = collective == plan::Collective::reduce_scatter &&
+                            (schedule == plan::Schedule::gather || schedule == plan::Schedule::direct);
+  std::uint64_t bytes = settings.chunk_bytes != 0 ? settings.chunk_bytes : kChunkBytes;
+  if (whole_shards) bytes /= ranks;
+  const std::uint64_t wanted = bytes / contract::size_of(type);
+  const std::uint64_t budget = settings.scratch_limit / kMinWindow;
+  const std::uint64_t most = affordable(settings.contract, whole_shards, schedule, ranks, type, budget);
+  return std::max<std::uint64_t>(std::min(wanted, most), 1);
+}
+
+}  // namespace detccl::engine
