@@ -47,7 +47,8 @@ class Stopwatch {
   /// Seconds of one `call`, from `repeats` of them back to back.
   double time(int repeats, const std::function<cudaError_t()>& call) {
     require(cudaEventRecord(start_));
-    for (int i = 0; i < repeats; ++i) require(call());
+    for (int i = 0; i < repeats; ++i)
+      require(call());
     require(cudaEventRecord(stop_));
     require(cudaEventSynchronize(stop_));
     float milliseconds = 0;
@@ -81,14 +82,15 @@ void fill(std::byte* gpu, std::uint64_t bytes, contract::DataType type) {
   }
 }
 
-Rates measure_one(const Options& o, const device::cuda::Arithmetic& a, std::uint64_t bytes, const GpuMemory& inputs,
-                  const GpuMemory& output) {
+Rates measure_one(const Options& o, const device::cuda::Arithmetic& a, std::uint64_t bytes,
+                  const GpuMemory& inputs, const GpuMemory& output) {
   const std::uint64_t total = (a.ranks + std::uint64_t{1}) * bytes;
   std::vector<Operand> operands;
-  for (std::uint32_t i = 0; i < a.ranks; ++i) operands.push_back({inputs.data() + i * bytes, plan::Form::raw});
+  for (std::uint32_t i = 0; i < a.ranks; ++i)
+    operands.push_back({inputs.data() + i * bytes, plan::Form::raw});
   const auto fold = [&](std::uint32_t blocks) {
-    return device::cuda::fold(a, operands, output.data(), plan::Form::final, bytes / contract::size_of(a.type),
-                              {blocks}, nullptr);
+    return device::cuda::fold(a, operands, output.data(), plan::Form::final,
+                              bytes / contract::size_of(a.type), {blocks}, nullptr);
   };
   const auto copy = [&] {
     return cudaMemcpyAsync(output.data(), inputs.data(), total / 2, cudaMemcpyDeviceToDevice, nullptr);
@@ -123,7 +125,8 @@ void measure(const Options& o, const std::function<void(const Row&)>& done) {
     fill(inputs.data(), most * o.end_bytes, type);
     for (std::uint64_t bytes = o.begin_bytes; bytes <= o.end_bytes; bytes *= o.factor) {
       for (const std::uint32_t operands : o.operands) {
-        const device::cuda::Arithmetic a{type, contract::Op::sum, o.contract.order, o.contract.accumulate, operands, 0};
+        const device::cuda::Arithmetic a{
+            type, contract::Op::sum, o.contract.order, o.contract.accumulate, operands, 0};
         done({type, operands, bytes, measure_one(o, a, bytes, inputs, output)});
       }
     }

@@ -24,21 +24,35 @@ std::vector<T> parse_all(const std::vector<std::string>& texts, const char* what
 
 Parsed parse(int argc, char** argv) {
   Options o;
-  CLI::App app("Speed of ordered folds on a GPU, against device-to-device copies of as many bytes in the same run");
+  CLI::App app(
+      "Speed of ordered folds on a GPU, against device-to-device copies of as many bytes in the same run");
   std::vector<std::string> types;
   std::string contract = to_string(o.contract);
   app.add_option("-b,--begin", o.begin_bytes, "smallest operand, in bytes (K, M, G)")
-      ->transform(CLI::AsSizeValue(false))->default_str("64M");
-  app.add_option("-e,--end", o.end_bytes, "largest operand")->transform(CLI::AsSizeValue(false))->default_str("256M");
-  app.add_option("-f,--factor", o.factor, "from one size to the next")->check(CLI::Range(2, 1024))->capture_default_str();
-  app.add_option("-w,--warmup", o.warmups, "runs before the first sample")->check(CLI::Range(0, 1000))->capture_default_str();
-  app.add_option("-n,--samples", o.samples, "samples of each kind, interleaved")->check(CLI::Range(1, 100000))
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("64M");
+  app.add_option("-e,--end", o.end_bytes, "largest operand")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("256M");
+  app.add_option("-f,--factor", o.factor, "from one size to the next")
+      ->check(CLI::Range(2, 1024))
       ->capture_default_str();
-  app.add_option("-t,--types", types, "payload types")->delimiter(',')->default_str("bfloat16,float16,float32");
-  app.add_option("-k,--operands", o.operands, "numbers of operands")->delimiter(',')
-      ->check(CLI::Range(std::size_t{1}, device::cuda::kMaxOperands))->default_str("2,3,4,6,8,12,16");
+  app.add_option("-w,--warmup", o.warmups, "runs before the first sample")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("-n,--samples", o.samples, "samples of each kind, interleaved")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("-t,--types", types, "payload types")
+      ->delimiter(',')
+      ->default_str("bfloat16,float16,float32");
+  app.add_option("-k,--operands", o.operands, "numbers of operands")
+      ->delimiter(',')
+      ->check(CLI::Range(std::size_t{1}, device::cuda::kMaxOperands))
+      ->default_str("2,3,4,6,8,12,16");
   app.add_option("-c,--contract", contract, "contract, without blocks")->capture_default_str();
-  app.add_option("--blocks", o.blocks, "thread blocks of the limited run")->check(CLI::Range(1, 1 << 20))
+  app.add_option("--blocks", o.blocks, "thread blocks of the limited run")
+      ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   app.add_option("--json", o.json, "write the figures to this file");
   try {

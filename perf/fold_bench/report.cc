@@ -14,7 +14,9 @@ namespace {
 using nlohmann::json;
 
 /// Three digits after the point.
-double rounded(double x) { return static_cast<double>(static_cast<std::int64_t>(x * 1000 + 0.5)) / 1000; }
+double rounded(double x) {
+  return static_cast<double>(static_cast<std::int64_t>(x * 1000 + 0.5)) / 1000;
+}
 
 json spread(std::vector<double> values, double scale = 1) {
   std::sort(values.begin(), values.end());
@@ -37,7 +39,9 @@ std::string now() {
                      utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-std::string version(int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
+std::string version(int cuda) {
+  return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
+}
 
 }  // namespace
 
@@ -59,7 +63,8 @@ json describe_run(const Options& o) {
           {"limited_blocks", o.blocks},
           {"warmups", o.warmups},
           {"samples", o.samples},
-          {"units", "GB/s of all bytes read and written, 1 GB = 1e9 bytes; ratios to the copy of the same sample"},
+          {"units",
+           "GB/s of all bytes read and written, 1 GB = 1e9 bytes; ratios to the copy of the same sample"},
           {"rows", json::array()}};
 }
 
@@ -79,8 +84,8 @@ json describe_row(const Row& row) {
 void print_header(const Options& o) {
   fmt::print("# sums, {}; GB/s of bytes read and written: median; ratios to the copy: min median max\n",
              to_string(o.contract));
-  fmt::print("{:>11} {:>3} {:>11} {:>6} {:>6} {:>6}  {:^17}  {:^17}\n", "type", "k", "operand", "copy", "fold",
-             fmt::format("{} bl.", o.blocks), "fold/copy", "limited/copy");
+  fmt::print("{:>11} {:>3} {:>11} {:>6} {:>6} {:>6}  {:^17}  {:^17}\n", "type", "k", "operand", "copy",
+             "fold", fmt::format("{} bl.", o.blocks), "fold/copy", "limited/copy");
 }
 
 void print_row(const json& row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conversion_check.h"
 #include "contract/float_formats.h"
+#include "conversion_check.h"
 #include "gpu_arena.h"
 
 namespace detccl::device::cuda {
@@ -9,7 +9,8 @@ namespace {
 template <class Format>
 class Conversions : public GpuTest {};
 
-using Formats = testing::Types<contract::Float16, contract::Bfloat16, contract::Float8E4M3, contract::Float8E5M2>;
+using Formats =
+    testing::Types<contract::Float16, contract::Bfloat16, contract::Float8E4M3, contract::Float8E5M2>;
 TYPED_TEST_SUITE(Conversions, Formats);
 
 /// What `count` leaves in a counter that starts at 0.

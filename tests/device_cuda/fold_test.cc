@@ -20,7 +20,8 @@ using plan::Form;
 class Fold : public GpuTest {};
 
 /// `operands` arrays of raw values, their vectors at 16-byte boundaries or not.
-FoldCase raw_case(GpuArena& arena, host::Random& random, Arithmetic a, std::size_t operands, std::uint64_t count) {
+FoldCase raw_case(GpuArena& arena, host::Random& random, Arithmetic a, std::size_t operands,
+                  std::uint64_t count) {
   a.ranks = static_cast<std::uint32_t>(operands);
   a.scalar = random_element(random, a.type);
   const std::size_t size = contract::size_of(a.type);
@@ -39,7 +40,8 @@ FoldCase raw_case(GpuArena& arena, host::Random& random, Arithmetic a, std::size
 void check_against_reference(GpuArena& arena, const FoldCase& c) {
   const Arithmetic& a = c.arithmetic;
   std::vector<const void*> inputs;
-  for (const Array& operand : c.operands) inputs.push_back(arena.host(operand));
+  for (const Array& operand : c.operands)
+    inputs.push_back(arena.host(operand));
   std::vector<std::byte> expected(c.result.bytes);
   contract::reduce({a.order, a.accumulate, 0}, a.type, a.op, inputs, expected.data(), c.count, a.scalar);
   check_against_host(arena, c);
@@ -96,14 +98,19 @@ std::vector<std::uint64_t> special_values(DataType type) {
   const int width = 8 * static_cast<int>(contract::size_of(type));
   std::vector<std::uint64_t> values;
   if (width == 8) {
-    for (std::uint64_t x = 0; x < 256; ++x) values.push_back(x);
+    for (std::uint64_t x = 0; x < 256; ++x)
+      values.push_back(x);
     return values;
   }
-  const int mantissa = type == DataType::float16 ? 10 : type == DataType::bfloat16 ? 7 : width == 32 ? 23 : 52;
+  const int mantissa = type == DataType::float16    ? 10
+                       : type == DataType::bfloat16 ? 7
+                       : width == 32                ? 23
+                                                    : 52;
   const std::uint64_t sign = std::uint64_t{1} << (width - 1), one_exponent = std::uint64_t{1} << mantissa;
   const std::uint64_t infinity = sign - one_exponent, one = (infinity >> 1) & ~(one_exponent - 1);
-  for (const std::uint64_t middle : {std::uint64_t{0}, one_exponent, one, one + one_exponent / 2, infinity / 2,
-                                     infinity - one_exponent, infinity, infinity + one_exponent / 2, sign - 2}) {
+  for (const std::uint64_t middle :
+       {std::uint64_t{0}, one_exponent, one, one + one_exponent / 2, infinity / 2, infinity - one_exponent,
+        infinity, infinity + one_exponent / 2, sign - 2}) {
     for (const std::uint64_t near : {middle - 1, middle, middle + 1}) {
       values.push_back(near & (sign - 1));
       values.push_back((near & (sign - 1)) | sign);

@@ -28,15 +28,20 @@ DataType stored_type(const Arithmetic& a, Form form) {
 /// Bytes past a multiple of 64 for elements of `size` bytes.
 std::size_t past(host::Random& random, Placement placement, std::size_t element, std::size_t size) {
   switch (placement) {
-    case Placement::aligned: return 0;
-    case Placement::same_element: return element * size;
-    case Placement::any_element: return below(random, 8) * size;
-    case Placement::any_byte: break;
+    case Placement::aligned:
+      return 0;
+    case Placement::same_element:
+      return element * size;
+    case Placement::any_element:
+      return below(random, 8) * size;
+    case Placement::any_byte:
+      break;
   }
   return below(random, 64);
 }
 
-FoldCase random_case(GpuArena& arena, host::Random& random, Arithmetic a, std::size_t operands, Form result_form) {
+FoldCase random_case(GpuArena& arena, host::Random& random, Arithmetic a, std::size_t operands,
+                     Form result_form) {
   a.ranks = static_cast<std::uint32_t>(1 + below(random, 300));
   a.scalar = host::random_element(random, a.type);
   const auto placement = static_cast<Placement>(below(random, 4));

@@ -19,7 +19,8 @@ void require(cudaError_t error) {
 
 std::vector<Operand> operands_of(const FoldCase& c, std::byte* base) {
   std::vector<Operand> operands;
-  for (std::size_t i = 0; i < c.operands.size(); ++i) operands.push_back({base + c.operands[i].offset, c.forms[i]});
+  for (std::size_t i = 0; i < c.operands.size(); ++i)
+    operands.push_back({base + c.operands[i].offset, c.forms[i]});
   return operands;
 }
 
@@ -49,7 +50,8 @@ std::string describe(const FoldCase& c) {
                      ", result form " + std::to_string(static_cast<int>(c.result_form)) + ", blocks " +
                      std::to_string(c.limits.max_blocks) + ", forms and addresses mod 64:";
   for (std::size_t i = 0; i < c.operands.size() && i < 20; ++i) {
-    text += " " + std::to_string(static_cast<int>(c.forms[i])) + "@" + std::to_string(c.operands[i].offset % 64);
+    text +=
+        " " + std::to_string(static_cast<int>(c.forms[i])) + "@" + std::to_string(c.operands[i].offset % 64);
   }
   return text + " -> " + std::to_string(c.result.offset % 64);
 }
@@ -75,7 +77,9 @@ GpuArena::GpuArena() : host_(kBytes) {
   gpu_ = static_cast<std::byte*>(memory);
 }
 
-GpuArena::~GpuArena() { cudaFree(gpu_); }
+GpuArena::~GpuArena() {
+  cudaFree(gpu_);
+}
 
 Array GpuArena::add(std::size_t bytes, std::size_t past) {
   const std::size_t start = (used_ + kGuard + 63) / 64 * 64 + past;
@@ -95,9 +99,13 @@ Array GpuArena::add(host::Random& random, DataType type, std::size_t count, std:
   return array;
 }
 
-void GpuArena::upload() { require(cudaMemcpy(gpu_, host_.data(), used_, cudaMemcpyHostToDevice)); }
+void GpuArena::upload() {
+  require(cudaMemcpy(gpu_, host_.data(), used_, cudaMemcpyHostToDevice));
+}
 
-void GpuArena::download() { require(cudaMemcpy(host_.data(), gpu_, used_, cudaMemcpyDeviceToHost)); }
+void GpuArena::download() {
+  require(cudaMemcpy(host_.data(), gpu_, used_, cudaMemcpyDeviceToHost));
+}
 
 void check_against_host(GpuArena& arena, const FoldCase& c) {
   const Array all{};
@@ -113,7 +121,8 @@ void check_against_host(GpuArena& arena, const FoldCase& c) {
   unite_nans(c, arena.host(all));
   if (std::memcmp(expected.data(), arena.host(all), arena.used()) == 0) return;
   std::size_t at = 0;
-  while (expected[at] == arena.host(all)[at]) ++at;
+  while (expected[at] == arena.host(all)[at])
+    ++at;
   FAIL() << describe(c) << ": byte " << static_cast<std::ptrdiff_t>(at - c.result.offset)
          << " of the result differs";
 }

@@ -19,6 +19,7 @@ class Graph : public GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
+    ASSERT_CUDA(load_kernels());
     ASSERT_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   }
   void TearDown() override {
@@ -38,7 +39,8 @@ struct Chain {
 
   cudaError_t enqueue(GpuArena& arena, cudaStream_t stream) const {
     std::vector<Operand> operands;
-    for (const Array& input : inputs) operands.push_back({arena.gpu(input), Form::raw});
+    for (const Array& input : inputs)
+      operands.push_back({arena.gpu(input), Form::raw});
     cudaError_t error = fold(arithmetic, operands, arena.gpu(partial), Form::partial, count, {}, stream);
     if (error != cudaSuccess) return error;
     const std::vector<Operand> last = {{arena.gpu(partial), Form::partial}, operands[0]};
@@ -48,7 +50,8 @@ struct Chain {
   }
   std::vector<std::byte> on_host(GpuArena& arena) const {
     std::vector<Operand> operands;
-    for (const Array& input : inputs) operands.push_back({arena.host(input), Form::raw});
+    for (const Array& input : inputs)
+      operands.push_back({arena.host(input), Form::raw});
     std::vector<std::byte> sum(count * 4), out(result.bytes);
     host::fold(arithmetic, operands, sum.data(), Form::partial, count);
     const std::vector<Operand> last = {{sum.data(), Form::partial}, operands[0]};
@@ -64,7 +67,8 @@ TEST_F(Graph, ReplaysGiveTheBitsOfTheInputsOfTheMoment) {
     const Arithmetic a{DataType::bfloat16, Op::premulsum, Order::tree, Accumulate::wide, 1, 0x3fc1};
     arena.clear();
     Chain chain{.arithmetic = a, .inputs = {}, .partial = {}, .result = {}, .copied = {}, .count = 5003};
-    for (std::size_t i = 0; i < operands; ++i) chain.inputs.push_back(arena.add(random, a.type, chain.count, 0));
+    for (std::size_t i = 0; i < operands; ++i)
+      chain.inputs.push_back(arena.add(random, a.type, chain.count, 0));
     chain.partial = arena.add(chain.count * 4, 0);
     chain.result = arena.add(chain.count * 2, 0);
     chain.copied = arena.add(chain.count * 2, 6);
@@ -82,7 +86,8 @@ TEST_F(Graph, ReplaysGiveTheBitsOfTheInputsOfTheMoment) {
       }
       const auto expected = chain.on_host(arena);
       arena.upload();
-      for (int replay = 0; replay < 500; ++replay) ASSERT_CUDA(cudaGraphLaunch(executable, stream_));
+      for (int replay = 0; replay < 500; ++replay)
+        ASSERT_CUDA(cudaGraphLaunch(executable, stream_));
       ASSERT_CUDA(cudaStreamSynchronize(stream_));
       arena.download();
       EXPECT_EQ(std::memcmp(arena.host(chain.copied), expected.data(), expected.size()), 0);

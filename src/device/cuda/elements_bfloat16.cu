@@ -4,6 +4,8 @@
 namespace detccl::device::cuda {
 
 template cudaError_t launch<contract::WideElement<contract::Bfloat16>>(const Request&);
+template cudaError_t load<contract::WideElement<contract::Bfloat16>>();
 template cudaError_t launch<contract::NativeElement<contract::Bfloat16>>(const Request&);
+template cudaError_t load<contract::NativeElement<contract::Bfloat16>>();
 
 }  // namespace detccl::device::cuda

@@ -4,6 +4,8 @@
 namespace detccl::device::cuda {
 
 template cudaError_t launch<contract::WideElement<contract::Float16>>(const Request&);
+template cudaError_t load<contract::WideElement<contract::Float16>>();
 template cudaError_t launch<contract::NativeElement<contract::Float16>>(const Request&);
+template cudaError_t load<contract::NativeElement<contract::Float16>>();
 
 }  // namespace detccl::device::cuda

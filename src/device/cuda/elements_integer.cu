@@ -4,10 +4,16 @@
 namespace detccl::device::cuda {
 
 template cudaError_t launch<contract::IntegerElement<std::int8_t>>(const Request&);
+template cudaError_t load<contract::IntegerElement<std::int8_t>>();
 template cudaError_t launch<contract::IntegerElement<std::uint8_t>>(const Request&);
+template cudaError_t load<contract::IntegerElement<std::uint8_t>>();
 template cudaError_t launch<contract::IntegerElement<std::int32_t>>(const Request&);
+template cudaError_t load<contract::IntegerElement<std::int32_t>>();
 template cudaError_t launch<contract::IntegerElement<std::uint32_t>>(const Request&);
+template cudaError_t load<contract::IntegerElement<std::uint32_t>>();
 template cudaError_t launch<contract::IntegerElement<std::int64_t>>(const Request&);
+template cudaError_t load<contract::IntegerElement<std::int64_t>>();
 template cudaError_t launch<contract::IntegerElement<std::uint64_t>>(const Request&);
+template cudaError_t load<contract::IntegerElement<std::uint64_t>>();
 
 }  // namespace detccl::device::cuda

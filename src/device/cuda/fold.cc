@@ -41,6 +41,18 @@ cudaError_t fold(const Arithmetic& a, std::span<const Operand> operands, void* r
                                  [&]<class Element>(Element) { return launch<Element>(request); });
 }
 
+cudaError_t load_kernels() {
+  for (int type = 0; type < contract::kDataTypes; ++type) {
+    for (const auto accumulate : {contract::Accumulate::wide, contract::Accumulate::native}) {
+      const cudaError_t error =
+          contract::visit_element(static_cast<contract::DataType>(type), accumulate,
+                                  []<class Element>(Element) { return load<Element>(); });
+      if (error != cudaSuccess) return error;
+    }
+  }
+  return cudaSuccess;
+}
+
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   if (bytes == 0 || to == from) return cudaSuccess;
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);

@@ -30,12 +30,17 @@ struct LaunchLimits {
 };
 
 /// result[i] = the operands' elements i combined in a.order, as plan::Fold says, i < count. Any alignment;
-/// fast where all addresses are equal modulo 16 (a `partial` of a narrower payload type: where the elements at
-/// 16-byte boundaries are the same). `result` may be one of the operands' data (exactly, and of the same
+/// fastest where the same elements of all arrays are at 16-byte boundaries, slow where the result's address
+/// is no multiple of its element's size. `result` may be one of the operands' data (exactly, and of the same
 /// element size); no other overlap. `operands` is read before the call returns.
 /// cudaErrorInvalidValue: no operands or more than kMaxOperands.
 cudaError_t fold(const Arithmetic& a, std::span<const Operand> operands, void* result, plan::Form result_form,
                  std::uint64_t count, LaunchLimits limits, cudaStream_t stream);
+
+/// Loads all kernels of fold() on the current device, so that no later fold() does: loading one may wait for
+/// everything that the device is doing, which in turn may wait for what the caller does next. Not in a
+/// capture.
+cudaError_t load_kernels();
 
 /// Copies `bytes` bytes; `to` and `from` are the same or do not overlap.
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream);

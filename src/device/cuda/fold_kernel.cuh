@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fold kernel. A thread folds vectors: the elements in 16 bytes of each operand, all operands' loads under
-// way before the first addition. Elements before the first and after the last whole vector are folded one by
-// one, as are all of them where the addresses do not allow vectors.
+// The fold kernel. A thread folds vectors of up to 16 bytes of each operand, all operands' loads under way
+// before the first addition. The result's address decides where vectors begin; operands that are not aligned
+// there are read as shifted pieces. Elements before the first and after the last vector are folded one by
+// one.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct Arguments {
   Finish finish;
   bool linear;
   bool any_scaled;
+  bool shifted;    ///< some operand's vectors are not aligned: they are neither the first nor the last ones
   bool unaligned;  ///< some address is no multiple of its element's size
 
   __device__ bool is_partial(unsigned j) const { return (partial[j / 32] >> j % 32 & 1) != 0; }
@@ -50,10 +52,12 @@ struct Shape {
   static constexpr bool kMixed = kMixedSizes;
   static constexpr int kCapacity = kMany ? static_cast<int>(kMaxOperands) : kGroup;
   static constexpr int kLargest = static_cast<int>(kMixed ? sizeof(Partial) : sizeof(Bits));
-  static constexpr int kVector = 16 / kLargest;  ///< elements
-  static constexpr int kThreads = 256;
-  /// Vectors per thread and operand at a time, so that enough bytes are under way.
-  static constexpr int kUnroll = kGroup < 8 ? 8 / kGroup : 1;
+  static constexpr int kVector =
+      kLargest == 1 ? 8 : 16 / kLargest;  ///< elements; 16 do not fit the registers
+  /// Vectors per thread and operand at a time, and the largest block: what measured best on an H200, with 32
+  /// blocks only the more bytes are under way the better. All three fit the registers.
+  static constexpr int kUnroll = kMany || kGroup == 16 ? 1 : kGroup == 2 ? 4 : 2;
+  static constexpr int kMaxThreads = kMany || kGroup > 4 ? 512 : 1024;
 };
 
 /// The fold of `V` neighbouring elements by one thread.
@@ -82,10 +86,10 @@ class Folder {
 
   /// Loads the operands from `first` on, from element `i` on.
   __device__ void load(Loaded& loaded, std::uint64_t i, unsigned first = 0) const {
-#pragma unroll
-    for (unsigned j = 0; j < kGroup; ++j) {
-      if (first + j < a_.k) load_one(loaded.operand[j], first + j, i);
-    }
+    if (V > 1 && a_.shifted)
+      load_all<true>(loaded, i, first);
+    else
+      load_all<false>(loaded, i, first);
   }
 
   /// Folds and stores what load() loaded; the groups after the first are loaded as they are needed.
@@ -104,26 +108,41 @@ class Folder {
   }
 
  private:
-
-  template <int kBytes>
+  template <bool kShifted, int kBytes>
   __device__ void read_some(Fragment<kBytes>& f, const std::byte* from) const {
-    if (V == 1 && a_.unaligned) read_bytes(f, from);
-    else read(f, from);
+    if (kShifted)
+      read_shifted(f, from);
+    else if (V == 1 && a_.unaligned)
+      read_bytes(f, from);
+    else
+      read(f, from);
   }
   template <int kBytes>
   __device__ void write_some(const Fragment<kBytes>& f, std::byte* to) const {
-    if (V == 1 && a_.unaligned) write_bytes(f, to);
-    else write(f, to);
+    if (V == 1 && a_.unaligned)
+      write_bytes(f, to);
+    else
+      write(f, to);
   }
 
+  template <bool kShifted>
   __device__ void load_one(Fragment<kFragmentBytes>& f, unsigned j, std::uint64_t i) const {
     if (kMixed && !a_.is_partial(j)) {
       Fragment<kPayloadBytes> payload;
-      read_some(payload, a_.operands[j] + i * sizeof(Bits));
+      read_some<kShifted>(payload, a_.operands[j] + i * sizeof(Bits));
 #pragma unroll
-      for (int w = 0; w < payload.kWords; ++w) f.words[w] = payload.words[w];
+      for (int w = 0; w < payload.kWords; ++w)
+        f.words[w] = payload.words[w];
     } else {
-      read_some(f, a_.operands[j] + i * (kMixed ? sizeof(Partial) : sizeof(Bits)));
+      read_some<kShifted>(f, a_.operands[j] + i * (kMixed ? sizeof(Partial) : sizeof(Bits)));
+    }
+  }
+
+  template <bool kShifted>
+  __device__ void load_all(Loaded& loaded, std::uint64_t i, unsigned first) const {
+#pragma unroll
+    for (unsigned j = 0; j < kGroup; ++j) {
+      if (first + j < a_.k) load_one<kShifted>(loaded.operand[j], first + j, i);
     }
   }
 
@@ -133,14 +152,17 @@ class Folder {
     Values x;
     if (kMixed && a_.is_partial(first + static_cast<unsigned>(j))) {
 #pragma unroll
-      for (int v = 0; v < V; ++v) x.at[v] = Element::from_partial(f.template get<Partial>(v));
+      for (int v = 0; v < V; ++v)
+        x.at[v] = Element::from_partial(f.template get<Partial>(v));
       return x;
     }
 #pragma unroll
-    for (int v = 0; v < V; ++v) x.at[v] = Element::load(f.template get<Bits>(v));
+    for (int v = 0; v < V; ++v)
+      x.at[v] = Element::load(f.template get<Bits>(v));
     if (Shape::kOp == contract::Op::sum && a_.is_scaled(first + static_cast<unsigned>(j))) {
 #pragma unroll
-      for (int v = 0; v < V; ++v) x.at[v] = Element::multiply(x.at[v], factor_);
+      for (int v = 0; v < V; ++v)
+        x.at[v] = Element::multiply(x.at[v], factor_);
     }
     return x;
   }
@@ -197,10 +219,12 @@ class Folder {
       if (group != 0) load(loaded, i, first);
       tree<0, kGroup>(x, loaded, first);
       if (first + kGroup >= a_.k) break;
-      for (unsigned finished = group; (finished & 1) != 0; finished >>= 1) pop(stack, depth, x);
+      for (unsigned finished = group; (finished & 1) != 0; finished >>= 1)
+        pop(stack, depth, x);
       stack[depth++] = x;
     }
-    while (depth > 0) pop(stack, depth, x);
+    while (depth > 0)
+      pop(stack, depth, x);
     return x;
   }
 
@@ -215,20 +239,24 @@ class Folder {
     if (kMixed && a_.finish == Finish::keep) {
       Fragment<kPartialBytes> f;
 #pragma unroll
-      for (int v = 0; v < V; ++v) f.put(v, Element::to_partial(x.at[v]));
+      for (int v = 0; v < V; ++v)
+        f.put(v, Element::to_partial(x.at[v]));
       write_some(f, a_.result + i * sizeof(Partial));
       return;
     }
     Fragment<kPayloadBytes> f;
     if (!kMixed && sizeof(Partial) == sizeof(Bits) && a_.finish == Finish::keep) {
 #pragma unroll
-      for (int v = 0; v < V; ++v) f.put(v, static_cast<Bits>(Element::to_partial(x.at[v])));
+      for (int v = 0; v < V; ++v)
+        f.put(v, static_cast<Bits>(Element::to_partial(x.at[v])));
     } else if (Shape::kOp == contract::Op::sum && a_.finish == Finish::average) {
 #pragma unroll
-      for (int v = 0; v < V; ++v) f.put(v, Element::average(x.at[v], a_.ranks));
+      for (int v = 0; v < V; ++v)
+        f.put(v, Element::average(x.at[v], a_.ranks));
     } else {
 #pragma unroll
-      for (int v = 0; v < V; ++v) f.put(v, Element::store(x.at[v]));
+      for (int v = 0; v < V; ++v)
+        f.put(v, Element::store(x.at[v]));
     }
     write_some(f, a_.result + i * sizeof(Bits));
   }
@@ -241,7 +269,7 @@ class Folder {
 };
 
 template <class Shape>
-__global__ void __launch_bounds__(Shape::kThreads)
+__global__ void __launch_bounds__(Shape::kMaxThreads)
     fold_kernel(const __grid_constant__ Arguments<Shape::kCapacity> a) {
   using Vectors = Folder<Shape, Shape::kVector>;
   using Single = Folder<Shape, 1>;

@@ -36,7 +36,9 @@ struct Conversion<contract::Float16> {
 
 template <>
 struct Conversion<contract::Bfloat16> {
-  __device__ __forceinline__ static float decode(std::uint16_t x) { return contract::decode<contract::Bfloat16>(x); }
+  __device__ __forceinline__ static float decode(std::uint16_t x) {
+    return contract::decode<contract::Bfloat16>(x);
+  }
   __device__ __forceinline__ static std::uint16_t encode(float x) {
     std::uint16_t bits;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));

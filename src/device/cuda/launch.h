@@ -31,4 +31,8 @@ struct Request {
 template <class Element>
 cudaError_t launch(const Request& request);
 
+/// Loads the kernels of `Element` on the current device. Instantiated likewise.
+template <class Element>
+cudaError_t load();
+
 }  // namespace detccl::device::cuda
