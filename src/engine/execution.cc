@@ -16,8 +16,10 @@ using Done = transport::Completion::State;
 
 constexpr std::size_t kAlignment = 64;
 
-/// More jobs than this are never under way: what is in flight should stay in the caches.
-constexpr std::size_t kMaxWindow = 8;
+/// Two jobs, so that one's folds overlap the other's transfers, and more (long chains of ranks need them) as
+/// long as their scratch stays in the caches.
+constexpr std::size_t kMinJobs = 2, kMaxJobsUnderWay = 16;
+constexpr std::size_t kCachedScratch = std::size_t{3} << 19;
 
 /// Calls of progress() in vain after which the exchange is asked whether it is sound.
 constexpr std::uint32_t kFailureInterval = 1024;
@@ -165,8 +167,12 @@ void Execution::State::set_up_lanes(Scratch& scratch) {
     bytes = std::max(bytes, layout.scratch);
     widest = std::max(widest, layout.widest);
   }
-  const std::size_t room = bytes == 0 ? kMaxWindow : scratch.limit() / bytes;
-  lanes.resize(std::clamp(room, std::size_t{1}, std::min(kMaxWindow, jobs.size())));
+  std::size_t window = kMaxJobsUnderWay;
+  if (bytes != 0) {
+    window = std::clamp(kCachedScratch / bytes, kMinJobs, kMaxJobsUnderWay);
+    window = std::clamp(scratch.limit() / bytes, std::size_t{1}, window);
+  }
+  lanes.resize(std::min(window, jobs.size()));
   std::byte* memory = scratch.reserve(lanes.size() * bytes);
   for (Lane& lane : lanes) {
     lane.scratch = memory;

@@ -34,9 +34,8 @@ struct Reduction {
   std::uint32_t root = 0;
 };
 
-/// The schedule for `message_bytes` (reduce_scatter: all shards together) over `ranks` ranks:
-/// settings.schedule if given; else `gather` where all ranks' messages together are small, and `direct` for
-/// the rest. Both carry out every contract.
+/// The schedule for `message_bytes` (reduce_scatter: all shards together) over n ranks: settings.schedule if
+/// given; else `gather` up to 1 MB / n^2, `direct` beyond. Both carry out every contract.
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes);
 
 /// Elements of a chunk (reduce_scatter: of each rank's shard), at least one. settings.chunk_bytes, or the

@@ -7,11 +7,20 @@
 namespace detccl::engine {
 namespace {
 
-/// All ranks' messages together, up to which one exchange of raw inputs beats two exchanges of shards.
-constexpr std::uint64_t kGatherBytes = 64u << 10;
+/// Payload bytes of a chunk where nothing else is asked for: what two cores sharing memory do best with.
+/// Chunks that go from rank to rank are smaller, so that a chain of them fills up soon.
+constexpr std::uint64_t kChunkBytes = 1u << 20;
+constexpr std::uint64_t kChainedChunkBytes = 128u << 10;
 
-/// Payload bytes of a chunk where nothing else is asked for.
-constexpr std::uint64_t kChunkBytes = 512u << 10;
+/// The largest message for which everyone takes all raw inputs in one exchange, rather than everyone a shard
+/// and then the results: that many more bytes cost less than a second exchange. Bytes times the square of the
+/// ranks.
+constexpr std::uint64_t kGatherLimit = 1u << 20;
+
+std::uint64_t default_chunk(plan::Schedule schedule) {
+  const bool chained = schedule == plan::Schedule::ring || schedule == plan::Schedule::tree;
+  return chained ? kChainedChunkBytes : kChunkBytes;
+}
 
 /// Scratch slots start at multiples of this many bytes.
 constexpr std::uint64_t kSlotAlignment = 64;
@@ -50,14 +59,14 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
 
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes) {
   if (settings.schedule) return *settings.schedule;
-  return message_bytes <= kGatherBytes / ranks ? plan::Schedule::gather : plan::Schedule::direct;
+  return message_bytes <= kGatherLimit / ranks / ranks ? plan::Schedule::gather : plan::Schedule::direct;
 }
 
 std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
                              std::uint32_t ranks, contract::DataType type) {
   const bool whole_shards = collective == plan::Collective::reduce_scatter &&
                             (schedule == plan::Schedule::gather || schedule == plan::Schedule::direct);
-  std::uint64_t bytes = settings.chunk_bytes != 0 ? settings.chunk_bytes : kChunkBytes;
+  std::uint64_t bytes = settings.chunk_bytes != 0 ? settings.chunk_bytes : default_chunk(schedule);
   if (whole_shards) bytes /= ranks;
   const std::uint64_t wanted = bytes / contract::size_of(type);
   const std::uint64_t budget = settings.scratch_limit / kMinWindow;

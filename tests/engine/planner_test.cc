@@ -25,7 +25,7 @@ TEST(Planner, ChoosesGatherForSmallMessagesAndDirectForTheRest) {
   for (const std::uint32_t ranks : {2u, 8u, 100u}) {
     EXPECT_EQ(choose_schedule(settings, ranks, 0), Schedule::gather);
     EXPECT_EQ(choose_schedule(settings, ranks, 64), Schedule::gather);
-    EXPECT_EQ(choose_schedule(settings, ranks, 1u << 20), Schedule::direct);
+    EXPECT_EQ(choose_schedule(settings, ranks, 8u << 20), Schedule::direct);
   }
   settings.schedule = Schedule::tree;
   EXPECT_EQ(choose_schedule(settings, 2, 64), Schedule::tree);
