@@ -145,6 +145,47 @@ TEST_F(Fold, AllPairsOfSpecialValuesAreTheHosts) {
   }
 }
 
+/// Every array in an allocation of its own that ends where the array does: compute-sanitizer then sees each
+/// read outside. The operands start at multiples of 256, the result wherever makes them all unaligned.
+TEST_F(Fold, OperandsAreReadOnlyWhereTheyAre) {
+  host::Random random(host::new_seed());
+  const auto allocate = [](std::size_t bytes) {
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMalloc(&memory, bytes), cudaSuccess);
+    return static_cast<std::byte*>(memory);
+  };
+  for (const DataType type :
+       {DataType::bfloat16, DataType::float8e5m2, DataType::float32, DataType::float64}) {
+    const std::size_t size = contract::size_of(type);
+    for (const std::size_t operands : {2U, 5U, 16U, 21U}) {
+      for (std::size_t past = 0; past < 8; past += 1 + below(random, 2)) {
+        const std::size_t count = 1 + below(random, 100), bytes = count * size;
+        std::vector<std::vector<std::byte>> on_host(operands, std::vector<std::byte>(bytes));
+        std::vector<Operand> host_views, gpu_views;
+        for (auto& array : on_host) {
+          for (std::byte& b : array)
+            b = static_cast<std::byte>(random());
+          host_views.push_back({array.data(), Form::raw});
+          std::byte* const on_gpu = allocate(bytes);
+          ASSERT_CUDA(cudaMemcpy(on_gpu, array.data(), bytes, cudaMemcpyHostToDevice));
+          gpu_views.push_back({on_gpu, Form::raw});
+        }
+        const Arithmetic a{type, Op::sum, Order::tree, Accumulate::wide, 1, 0};
+        std::vector<std::byte> expected(bytes), actual(bytes);
+        host::fold(a, host_views, expected.data(), Form::final, count);
+        std::byte* const result = allocate(past * size + bytes);
+        ASSERT_CUDA(fold(a, gpu_views, result + past * size, Form::final, count, {}, nullptr));
+        ASSERT_CUDA(cudaMemcpy(actual.data(), result + past * size, bytes, cudaMemcpyDeviceToHost));
+        EXPECT_EQ(actual, expected) << name(type) << ", " << operands << " operands of " << count << ", "
+                                    << past;
+        for (const Operand& view : gpu_views)
+          ASSERT_CUDA(cudaFree(const_cast<void*>(view.data)));
+        ASSERT_CUDA(cudaFree(result));
+      }
+    }
+  }
+}
+
 TEST_F(Fold, TooManyOrNoOperandsAreRefused) {
   const Arithmetic a;
   const std::vector<Operand> operands(kMaxOperands + 1);
