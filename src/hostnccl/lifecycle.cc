@@ -18,9 +18,14 @@ void join_background(Communicator& communicator) {
 /// The communicator is out of the registry: this is the only one who takes it down.
 void take_down(std::shared_ptr<Communicator> communicator) {
   join_background(*communicator);
+  if (communicator->control == nullptr) return;  // it has failed before it was ready
   const bool sound = communicator->result() == ncclSuccess && !communicator->revoked;
-  if (communicator->control != nullptr) communicator->control->goodbye();
-  if (sound) process().linger.add(std::move(communicator));
+  communicator->control->goodbye();
+  if (sound) {
+    process().linger.add(std::move(communicator));
+  } else {
+    communicator->exchange->abandon();
+  }
 }
 
 }  // namespace

@@ -81,7 +81,9 @@ void Track::watch(Clock::time_point now) {
     error_ = Error(ncclInvalidUsage, "the communicator was revoked");
     return;
   }
-  if (const std::string failure = c.control->failure(); !failure.empty()) {
+  std::string failure = c.control->failure();
+  if (failure.empty()) failure = c.exchange->failure();
+  if (!failure.empty()) {
     if (!grace_end_) grace_end_ = now + kGrace;
     if (now >= *grace_end_) return give_up(ncclRemoteError, failure);
   }
