@@ -32,8 +32,12 @@ std::uint64_t read_scalar(contract::DataType type, const void* memory);
 
 /// What reductions run over once the ranks have found each other.
 struct Shadow {
-  Shadow(std::unique_ptr<transport::Exchange> e, const engine::Settings& settings)
-      : exchange(std::move(e)), scratch(settings.scratch_limit), planner(settings, exchange->rank(), exchange->size()) {}
+  /// `plans`: where they come from; another source in tests.
+  Shadow(std::unique_ptr<transport::Exchange> e, const engine::Settings& settings,
+         engine::PlanSource plans = plan::build)
+      : exchange(std::move(e)),
+        scratch(settings.scratch_limit),
+        planner(settings, exchange->rank(), exchange->size(), std::move(plans)) {}
   std::unique_ptr<transport::Exchange> exchange;
   engine::Scratch scratch;
   engine::Planner planner;

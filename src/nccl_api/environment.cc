@@ -138,6 +138,13 @@ std::string not_allowed(const Variable& variable, std::string_view value) {
 
 }  // namespace
 
+std::string Variable::option() const {
+  std::string text = "--";
+  for (const char c : name.substr(std::string_view("DETCCL_").size()))
+    text += c == '_' ? '-' : static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
 std::span<const Variable> Environment::variables() { return kVariables; }
 
 Environment Environment::read(const char* const* entries) {

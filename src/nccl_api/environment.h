@@ -36,6 +36,9 @@ struct Variable {
   std::string_view default_value;  ///< as one would write it; for the reader
   std::string_view syntax;         ///< what is allowed
   std::string_view meaning;
+  /// The option of `detccl run` that sets it: "--chunk" for DETCCL_CHUNK.
+  std::string option() const;
+  bool is_switch() const { return syntax == "0|1"; }
   /// Takes the value over, or returns false where it is not allowed.
   bool (*parse)(std::string_view value, Configuration& configuration);
 };

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include "nccl_api/driver.h"
+
 namespace detccl::nccl_api {
 namespace {
 
@@ -23,13 +25,6 @@ std::string beside_this_library() {
   const std::string path = own.dli_fname != nullptr ? own.dli_fname : "";
   const std::size_t slash = path.rfind('/');
   return (slash == std::string::npos ? "." : path.substr(0, slash)) + "/hostnccl/" + kName;
-}
-
-bool driver_installed() {
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver == nullptr) return false;
-  dlclose(driver);
-  return true;
 }
 
 }  // namespace
@@ -68,7 +63,7 @@ RealLibrary RealLibrary::find(const std::string& requested) {
   }
   if (library.adopt(RTLD_NEXT)) return library;
   library.load(kName, RTLD_NOLOAD);
-  const bool driver = driver_installed();
+  const bool driver = nvidia_driver_present();
   if (!driver) library.load(beside_this_library(), 0);
   library.load(kName, 0);
   if (driver) library.load(beside_this_library(), 0);
