@@ -2,29 +2,10 @@
 #include "hostnccl/connection.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 namespace detccl::hostnccl {
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
-}
-
-void Descriptor::reset() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
-int Descriptor::release() {
-  return std::exchange(fd_, -1);
-}
 
 bool Connection::receive() {
   char buffer[16384];

@@ -5,27 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "hostnccl/descriptor.h"
 #include "hostnccl/wire.h"
 
 namespace detccl::hostnccl {
-
-/// A file descriptor, closed at the end.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { reset(); }
-
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-  void reset();
-
- private:
-  int release();
-  int fd_ = -1;
-};
 
 class Connection {
  public:

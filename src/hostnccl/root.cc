@@ -9,6 +9,11 @@
 #include <fmt/ranges.h>
 
 namespace detccl::hostnccl {
+namespace {
+
+constexpr std::chrono::seconds kTimeForLateComers{30};
+
+}  // namespace
 
 Hello Hello::read(const Message& message) {
   Reader reader(message.body);
@@ -26,6 +31,7 @@ Message Hello::write() const {
 
 void Root::join(Connection connection, const Hello& hello) {
   if (size_ == 0) size_ = hello.size;
+  ++attempts_;
   std::string problem;
   if (hello.size != size_) {
     problem = fmt::format("rank {} was started with {} ranks, others with {}", hello.rank, hello.size, size_);
@@ -148,7 +154,10 @@ void Root::lost(std::uint32_t rank) {
 }
 
 void Root::fail(const std::string& text) {
-  if (failure_.empty()) failure_ = text;
+  if (failure_.empty()) {
+    failure_ = text;
+    failed_at_ = std::chrono::steady_clock::now();
+  }
   for (auto& [rank, member] : members_) {
     if (!member.connection || member.left) continue;
     member.connection->send({MessageType::failed, text});
@@ -171,11 +180,12 @@ void Root::announce_if_all_left() {
   }
 }
 
-bool Root::finished() const {
+bool Root::finished(std::chrono::steady_clock::time_point now) const {
   const bool nobody = refused_.empty() && std::all_of(members_.begin(), members_.end(), [](const auto& entry) {
     return !entry.second.connection;
   });
-  return nobody && size_ != 0 && (complete_ || !failure_.empty());
+  if (!nobody || size_ == 0) return false;
+  return complete_ || (!failure_.empty() && (attempts_ >= size_ || now - failed_at_ >= kTimeForLateComers));
 }
 
 std::string Root::missing() const {

@@ -5,6 +5,7 @@
 // Driven by the service's thread (root_service.h) alone.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,8 +43,9 @@ class Root {
   /// Tells everyone that the root's process ends in good order.
   void leave();
 
-  /// Whether every rank has left, so that nobody needs this root any more.
-  bool finished() const;
+  /// Whether nobody needs this root any more: every rank has left. One that failed before all had joined stays
+  /// a while for those that come late: they are to hear why.
+  bool finished(std::chrono::steady_clock::time_point now) const;
 
  private:
   struct Request {
@@ -69,7 +71,9 @@ class Root {
   std::map<std::uint32_t, Member> members_;
   std::vector<Connection> refused_;  ///< kept until they are closed by the other side
   bool complete_ = false;            ///< all have joined
+  std::uint32_t attempts_ = 0;  ///< to join
   std::string failure_;
+  std::chrono::steady_clock::time_point failed_at_{};
 };
 
 }  // namespace detccl::hostnccl

@@ -17,6 +17,9 @@
 namespace detccl::hostnccl {
 namespace {
 
+/// A root may end by time alone.
+constexpr int kPollMilliseconds = 5000;
+
 [[noreturn]] void system_failure(const char* call) {
   throw Error(ncclSystemError, fmt::format("{}: {}", call, std::strerror(errno)));
 }
@@ -61,12 +64,13 @@ void RootService::run() {
       if (stop_if_unused()) return;
       polled = collect();
     }
-    ::poll(polled.data(), polled.size(), -1);
+    ::poll(polled.data(), polled.size(), kPollMilliseconds);
     const std::lock_guard lock(mutex_);
     for (const pollfd& p : polled) {
       if (p.revents != 0) serve(p.fd);
     }
-    std::erase_if(roots_, [](const auto& entry) { return entry.second.finished(); });
+    const auto now = std::chrono::steady_clock::now();
+    std::erase_if(roots_, [now](const auto& entry) { return entry.second.finished(now); });
   }
 }
 
