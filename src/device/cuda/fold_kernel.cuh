@@ -54,8 +54,8 @@ struct Shape {
   static constexpr int kLargest = static_cast<int>(kMixed ? sizeof(Partial) : sizeof(Bits));
   static constexpr int kVector =
       kLargest == 1 ? 8 : 16 / kLargest;  ///< elements; 16 do not fit the registers
-  /// Vectors per thread and operand at a time, and the largest block: what measured best on an H200, with 32
-  /// blocks only the more bytes are under way the better. All three fit the registers.
+  /// Vectors per thread and operand at a time, and the largest block: what measured best on an H200. In few
+  /// blocks the speed is that of the bytes under way, as many as the registers hold.
   static constexpr int kUnroll = kMany || kGroup == 16 ? 1 : kGroup == 2 ? 4 : 2;
   static constexpr int kMaxThreads = kMany || kGroup > 4 ? 512 : 1024;
 };
