@@ -16,19 +16,43 @@ namespace detccl::contract {
 static_assert(FLT_EVAL_METHOD == 0, "float and double expressions must be evaluated in their own types");
 
 #ifdef __CUDA_ARCH__
-DETCCL_HD float add(float a, float b) { return __fadd_rn(a, b); }
-DETCCL_HD double add(double a, double b) { return __dadd_rn(a, b); }
-DETCCL_HD float multiply(float a, float b) { return __fmul_rn(a, b); }
-DETCCL_HD double multiply(double a, double b) { return __dmul_rn(a, b); }
-DETCCL_HD float divide(float a, float b) { return __fdiv_rn(a, b); }
-DETCCL_HD double divide(double a, double b) { return __ddiv_rn(a, b); }
+DETCCL_HD float add(float a, float b) {
+  return __fadd_rn(a, b);
+}
+DETCCL_HD double add(double a, double b) {
+  return __dadd_rn(a, b);
+}
+DETCCL_HD float multiply(float a, float b) {
+  return __fmul_rn(a, b);
+}
+DETCCL_HD double multiply(double a, double b) {
+  return __dmul_rn(a, b);
+}
+DETCCL_HD float divide(float a, float b) {
+  return __fdiv_rn(a, b);
+}
+DETCCL_HD double divide(double a, double b) {
+  return __ddiv_rn(a, b);
+}
 #else
-DETCCL_HD float add(float a, float b) { return a + b; }
-DETCCL_HD double add(double a, double b) { return a + b; }
-DETCCL_HD float multiply(float a, float b) { return a * b; }
-DETCCL_HD double multiply(double a, double b) { return a * b; }
-DETCCL_HD float divide(float a, float b) { return a / b; }
-DETCCL_HD double divide(double a, double b) { return a / b; }
+DETCCL_HD float add(float a, float b) {
+  return a + b;
+}
+DETCCL_HD double add(double a, double b) {
+  return a + b;
+}
+DETCCL_HD float multiply(float a, float b) {
+  return a * b;
+}
+DETCCL_HD double multiply(double a, double b) {
+  return a * b;
+}
+DETCCL_HD float divide(float a, float b) {
+  return a / b;
+}
+DETCCL_HD double divide(double a, double b) {
+  return a / b;
+}
 #endif
 
 /// `x`, a NaN in its one pattern.
@@ -52,9 +76,17 @@ DETCCL_HD std::int64_t order_key(double x, std::int64_t for_nan) {
 }
 
 /// The smaller and the greater of two values; a NaN only if both are.
-DETCCL_HD float lesser(float a, float b) { return order_key(a, INT32_MAX) < order_key(b, INT32_MAX) ? a : b; }
-DETCCL_HD float greater(float a, float b) { return order_key(a, INT32_MIN) > order_key(b, INT32_MIN) ? a : b; }
-DETCCL_HD double lesser(double a, double b) { return order_key(a, INT64_MAX) < order_key(b, INT64_MAX) ? a : b; }
-DETCCL_HD double greater(double a, double b) { return order_key(a, INT64_MIN) > order_key(b, INT64_MIN) ? a : b; }
+DETCCL_HD float lesser(float a, float b) {
+  return order_key(a, INT32_MAX) < order_key(b, INT32_MAX) ? a : b;
+}
+DETCCL_HD float greater(float a, float b) {
+  return order_key(a, INT32_MIN) > order_key(b, INT32_MIN) ? a : b;
+}
+DETCCL_HD double lesser(double a, double b) {
+  return order_key(a, INT64_MAX) < order_key(b, INT64_MAX) ? a : b;
+}
+DETCCL_HD double greater(double a, double b) {
+  return order_key(a, INT64_MIN) > order_key(b, INT64_MIN) ? a : b;
+}
 
 }  // namespace detccl::contract

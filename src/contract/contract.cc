@@ -19,8 +19,8 @@ std::uint32_t parse_block(std::string_view text) {
   std::uint32_t block = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, block);
-  const bool valid = error == std::errc{} && stop == end && text.front() != '0' && block >= 2 &&
-                     std::has_single_bit(block);
+  const bool valid =
+      error == std::errc{} && stop == end && text.front() != '0' && block >= 2 && std::has_single_bit(block);
   return valid ? block : 0;
 }
 

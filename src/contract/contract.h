@@ -37,7 +37,8 @@ std::optional<Contract> parse_contract(std::string_view text);
 
 /// What parse_contract accepts, for error messages.
 inline constexpr std::string_view kContractSyntax =
-    "tree|linear, then :wide|:native, then /B with B a power of two from 2 (wide only); e.g. tree, linear:native, tree:wide/8";
+    "tree|linear, then :wide|:native, then /B with B a power of two from 2 (wide only); e.g. tree, "
+    "linear:native, tree:wide/8";
 
 /// The usual text that parses to `c`: "tree", "linear:native", "tree:wide/8".
 std::string to_string(const Contract& c);
@@ -53,7 +54,8 @@ constexpr DataType accumulation_type(DataType t, Accumulate a) {
 /// below `size`. `size` at least 2.
 constexpr std::uint32_t tree_split(std::uint32_t size) {
   std::uint32_t m = 1;
-  while (m < size - m) m *= 2;
+  while (m < size - m)
+    m *= 2;
   return m;
 }
 

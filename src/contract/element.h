@@ -38,7 +38,8 @@ struct IntegerElement {
   DETCCL_HD static Value lesser(Value a, Value b) { return static_cast<T>(a) < static_cast<T>(b) ? a : b; }
   DETCCL_HD static Value greater(Value a, Value b) { return static_cast<T>(a) > static_cast<T>(b) ? a : b; }
   DETCCL_HD static Bits average(Value x, std::uint32_t n) {
-    using Quotient = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;  // truncates toward 0
+    using Quotient = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    // C++ division truncates toward zero.
     return static_cast<Bits>(static_cast<Quotient>(static_cast<T>(x)) / static_cast<Quotient>(n));
   }
 };
@@ -71,9 +72,10 @@ struct WideElement : FloatElement<float> {
   DETCCL_HD static Bits average(Value x, std::uint32_t n) { return store(divide(x, static_cast<float>(n))); }
 };
 
-/// fp16, bf16 and fp8 accumulated in their own type. A value is an fp32 that the format can hold. Rounding the
-/// fp32 sum or product once more gives the exact one rounded once: fp32 has at least 2p + 2 bits, and where
-/// the format's results are subnormal the fp32 ones are exact or round to zero alike (tested exhaustively).
+/// fp16, bf16 and fp8 accumulated in their own type. A value is an fp32 that the format can hold. Rounding
+/// the fp32 sum or product once more gives the exact one rounded once: fp32 has at least 2p + 2 bits, and
+/// where the format's results are subnormal the fp32 ones are exact or round to zero alike
+/// (tests/contract/native_arithmetic_test.cc).
 template <class Format>
 struct NativeElement : WideElement<Format> {
   using Wide = WideElement<Format>;
@@ -83,21 +85,24 @@ struct NativeElement : WideElement<Format> {
 
   DETCCL_HD static Value from_partial(Partial x) { return decode<Format>(x); }
   /// Exact, so an infinity of fp8 stays one until the result is stored.
-  DETCCL_HD static Partial to_partial(Value x) {
-    using L = Layout<Format>;
-    return encode<Format, L::kHasInfinity ? L::kInfinity : Format::kOverflow>(x);
-  }
+  DETCCL_HD static Partial to_partial(Value x) { return encode<Format, Layout<Format>::kUnsaturated>(x); }
   DETCCL_HD static Value add(Value a, Value b) { return Wide::load(Wide::store(contract::add(a, b))); }
-  DETCCL_HD static Value multiply(Value a, Value b) { return Wide::load(Wide::store(contract::multiply(a, b))); }
+  DETCCL_HD static Value multiply(Value a, Value b) {
+    return Wide::load(Wide::store(contract::multiply(a, b)));
+  }
 };
 
 /// One (+) of the reduction `kOp`.
 template <Op kOp, class Element>
 DETCCL_HD typename Element::Value combine(typename Element::Value a, typename Element::Value b) {
-  if constexpr (kOp == Op::prod) return Element::multiply(a, b);
-  else if constexpr (kOp == Op::min) return Element::lesser(a, b);
-  else if constexpr (kOp == Op::max) return Element::greater(a, b);
-  else return Element::add(a, b);  // sum, avg, premulsum
+  if constexpr (kOp == Op::prod)
+    return Element::multiply(a, b);
+  else if constexpr (kOp == Op::min)
+    return Element::lesser(a, b);
+  else if constexpr (kOp == Op::max)
+    return Element::greater(a, b);
+  else
+    return Element::add(a, b);  // sum, avg, premulsum
 }
 
 /// Calls visitor(Element{}) with the element class of `type` under `accumulate`. Host only.
@@ -105,21 +110,30 @@ template <class Visitor>
 decltype(auto) visit_element(DataType type, Accumulate accumulate, Visitor&& visitor) {
   const bool native = accumulate == Accumulate::native;
   switch (type) {
-    case DataType::int8: return visitor(IntegerElement<std::int8_t>{});
-    case DataType::uint8: return visitor(IntegerElement<std::uint8_t>{});
-    case DataType::int32: return visitor(IntegerElement<std::int32_t>{});
-    case DataType::uint32: return visitor(IntegerElement<std::uint32_t>{});
-    case DataType::int64: return visitor(IntegerElement<std::int64_t>{});
-    case DataType::uint64: return visitor(IntegerElement<std::uint64_t>{});
-    case DataType::float32: return visitor(FloatElement<float>{});
-    case DataType::float64: return visitor(FloatElement<double>{});
+    case DataType::int8:
+      return visitor(IntegerElement<std::int8_t>{});
+    case DataType::uint8:
+      return visitor(IntegerElement<std::uint8_t>{});
+    case DataType::int32:
+      return visitor(IntegerElement<std::int32_t>{});
+    case DataType::uint32:
+      return visitor(IntegerElement<std::uint32_t>{});
+    case DataType::int64:
+      return visitor(IntegerElement<std::int64_t>{});
+    case DataType::uint64:
+      return visitor(IntegerElement<std::uint64_t>{});
+    case DataType::float32:
+      return visitor(FloatElement<float>{});
+    case DataType::float64:
+      return visitor(FloatElement<double>{});
     case DataType::float16:
       return native ? visitor(NativeElement<Float16>{}) : visitor(WideElement<Float16>{});
     case DataType::bfloat16:
       return native ? visitor(NativeElement<Bfloat16>{}) : visitor(WideElement<Bfloat16>{});
     case DataType::float8e4m3:
       return native ? visitor(NativeElement<Float8E4M3>{}) : visitor(WideElement<Float8E4M3>{});
-    case DataType::float8e5m2: break;
+    case DataType::float8e5m2:
+      break;
   }
   return native ? visitor(NativeElement<Float8E5M2>{}) : visitor(WideElement<Float8E5M2>{});
 }

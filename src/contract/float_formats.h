@@ -13,10 +13,18 @@
 
 namespace detccl::contract {
 
-DETCCL_HD std::uint32_t bits_of(float x) { return __builtin_bit_cast(std::uint32_t, x); }
-DETCCL_HD std::uint64_t bits_of(double x) { return __builtin_bit_cast(std::uint64_t, x); }
-DETCCL_HD float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
-DETCCL_HD double double_of(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
+DETCCL_HD std::uint32_t bits_of(float x) {
+  return __builtin_bit_cast(std::uint32_t, x);
+}
+DETCCL_HD std::uint64_t bits_of(double x) {
+  return __builtin_bit_cast(std::uint64_t, x);
+}
+DETCCL_HD float float_of(std::uint32_t bits) {
+  return __builtin_bit_cast(float, bits);
+}
+DETCCL_HD double double_of(std::uint64_t bits) {
+  return __builtin_bit_cast(double, bits);
+}
 
 inline constexpr std::uint32_t kFloatInfinity = 0x7f800000;
 inline constexpr std::uint32_t kFloatNan = 0x7fffffff;
@@ -64,13 +72,16 @@ template <class Format>
 struct Layout {
   static constexpr int kBits = 8 * static_cast<int>(sizeof(typename Format::Bits));
   static constexpr std::uint32_t kMagnitude = (1U << (kBits - 1)) - 1;  ///< all bits but the sign
-  static constexpr std::uint32_t kInfinity = ((kMagnitude >> Format::kMantissaBits) << Format::kMantissaBits);
+  static constexpr std::uint32_t kInfinity = (kMagnitude >> Format::kMantissaBits) << Format::kMantissaBits;
   static constexpr bool kHasInfinity = Format::kLargest < kInfinity;
+  /// What exceeds the largest finite value, where that does not saturate.
+  static constexpr std::uint32_t kUnsaturated = kHasInfinity ? kInfinity : Format::kOverflow;
   static constexpr int kShift = 23 - Format::kMantissaBits;  ///< between the two mantissas' lowest bits
   static constexpr std::uint32_t kRebias = static_cast<std::uint32_t>(127 - Format::kExponentBias) << 23;
   static constexpr std::uint32_t kLeastNormal = kRebias + (1U << 23);  ///< of the format, as fp32 bits
   /// The power of two whose neighbours in fp32 are as far apart as the format's subnormals.
-  static constexpr std::uint32_t kSubnormalRounder = kLeastNormal + (static_cast<std::uint32_t>(kShift) << 23);
+  static constexpr std::uint32_t kSubnormalRounder =
+      kLeastNormal + (static_cast<std::uint32_t>(kShift) << 23);
 };
 
 /// The value of `bits`, exactly; a NaN for a NaN.
@@ -83,7 +94,8 @@ DETCCL_HD float decode(typename Format::Bits bits) {
   if constexpr (L::kRebias == 0) return float_of(sign | shifted);  // bf16 has fp32's exponents
   // A subnormal m * step is (least normal + m * step) - least normal, both terms normal: exact.
   const float subnormal = float_of(shifted | L::kLeastNormal) - float_of(L::kLeastNormal);
-  std::uint32_t result = magnitude < (1U << Format::kMantissaBits) ? bits_of(subnormal) : shifted + L::kRebias;
+  std::uint32_t result =
+      magnitude < (1U << Format::kMantissaBits) ? bits_of(subnormal) : shifted + L::kRebias;
   if constexpr (L::kHasInfinity) {
     result = magnitude >= L::kInfinity ? shifted | kFloatInfinity : result;
   } else {

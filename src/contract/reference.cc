@@ -14,12 +14,16 @@ namespace {
 template <class Element>
 typename Element::Value combine_two(Op op, typename Element::Value a, typename Element::Value b) {
   switch (op) {
-    case Op::prod: return Element::multiply(a, b);
-    case Op::min: return Element::lesser(a, b);
-    case Op::max: return Element::greater(a, b);
+    case Op::prod:
+      return Element::multiply(a, b);
+    case Op::min:
+      return Element::lesser(a, b);
+    case Op::max:
+      return Element::greater(a, b);
     case Op::sum:
     case Op::avg:
-    case Op::premulsum: break;
+    case Op::premulsum:
+      break;
   }
   return Element::add(a, b);
 }
@@ -29,11 +33,13 @@ typename Element::Value fold(Order order, Op op, std::span<const typename Elemen
   if (x.size() == 1) return x[0];
   if (order == Order::linear) {
     auto result = x[0];
-    for (const auto value : x.subspan(1)) result = combine_two<Element>(op, result, value);
+    for (const auto value : x.subspan(1))
+      result = combine_two<Element>(op, result, value);
     return result;
   }
   const std::size_t m = tree_split(static_cast<std::uint32_t>(x.size()));
-  return combine_two<Element>(op, fold<Element>(order, op, x.first(m)), fold<Element>(order, op, x.subspan(m)));
+  return combine_two<Element>(op, fold<Element>(order, op, x.first(m)),
+                              fold<Element>(order, op, x.subspan(m)));
 }
 
 /// noipa: the arithmetic must stay between the caller's changes of the floating-point environment.
@@ -65,8 +71,8 @@ template <class Element>
 
 }  // namespace
 
-std::uint64_t reduce_element(const Contract& contract, DataType type, Op op, std::span<const std::uint64_t> values,
-                             std::uint64_t scalar) {
+std::uint64_t reduce_element(const Contract& contract, DataType type, Op op,
+                             std::span<const std::uint64_t> values, std::uint64_t scalar) {
   const FloatEnvironment environment;
   return visit_element(type, contract.accumulate, [&]<class Element>(Element) -> std::uint64_t {
     return reduce_as<Element>(contract, op, values, scalar);

@@ -21,12 +21,20 @@ std::optional<Enum> find(const std::array<std::string_view, kCount>& names, std:
 
 }  // namespace
 
-std::string_view name(DataType t) { return kTypeNames.at(static_cast<std::size_t>(t)); }
+std::string_view name(DataType t) {
+  return kTypeNames.at(static_cast<std::size_t>(t));
+}
 
-std::string_view name(Op op) { return kOpNames.at(static_cast<std::size_t>(op)); }
+std::string_view name(Op op) {
+  return kOpNames.at(static_cast<std::size_t>(op));
+}
 
-std::optional<DataType> parse_data_type(std::string_view text) { return find<DataType>(kTypeNames, text); }
+std::optional<DataType> parse_data_type(std::string_view text) {
+  return find<DataType>(kTypeNames, text);
+}
 
-std::optional<Op> parse_op(std::string_view text) { return find<Op>(kOpNames, text); }
+std::optional<Op> parse_op(std::string_view text) {
+  return find<Op>(kOpNames, text);
+}
 
 }  // namespace detccl::contract

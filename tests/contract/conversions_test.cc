@@ -26,13 +26,19 @@ struct Cuda<Float16> {
 
 template <>
 struct Cuda<Bfloat16> {
-  static float to_float(std::uint16_t bits) { return __bfloat162float(__nv_bfloat16(__nv_bfloat16_raw{bits})); }
-  static std::uint16_t from_float(float x) { return static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(x)).x; }
+  static float to_float(std::uint16_t bits) {
+    return __bfloat162float(__nv_bfloat16(__nv_bfloat16_raw{bits}));
+  }
+  static std::uint16_t from_float(float x) {
+    return static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(x)).x;
+  }
 };
 
 template <__nv_fp8_interpretation_t kKind>
 struct CudaFp8 {
-  static float to_float(std::uint8_t bits) { return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, kKind))); }
+  static float to_float(std::uint8_t bits) {
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, kKind)));
+  }
   static std::uint8_t from_float(float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, kKind); }
 };
 
@@ -88,7 +94,8 @@ TYPED_TEST(Conversions, ValuesTiesAndTheirNeighboursEncode) {
     const float high = decode<TypeParam>(static_cast<Bits>(u + 1));
     if (std::isnan(low)) continue;
     const float before = decode<TypeParam>(static_cast<Bits>(u == 0 ? u : u - 1));
-    const float tie = low + (std::isfinite(high) ? high - low : low - before) / 2;  // the last: where it overflows
+    const float tie =
+        low + (std::isfinite(high) ? high - low : low - before) / 2;  // the last: where it overflows
     for (const float x : {low, tie}) {
       for (const std::uint32_t bits : {bits_of(x) - 1, bits_of(x), bits_of(x) + 1}) {
         this->check_encode(bits & ~sign);
@@ -104,11 +111,13 @@ TYPED_TEST(Conversions, EveryExponentOfFp32WithManyMantissasEncodes) {
     const std::uint32_t high = sign_and_exponent << 23;
     for (int shift = 0; shift < 23; ++shift) {
       const std::uint32_t one = 1U << shift;
-      for (const std::uint32_t mantissa : {one, one - 1, one + 1, ~one, ~one + 1, 0U - one, 3U << shift, 5U << shift}) {
+      for (const std::uint32_t mantissa :
+           {one, one - 1, one + 1, ~one, ~one + 1, 0U - one, 3U << shift, 5U << shift}) {
         this->check_encode(high | (mantissa & 0x7fffff));
       }
     }
-    for (int i = 0; i < 16000; ++i) this->check_encode(high | (random() & 0x7fffff));
+    for (int i = 0; i < 16000; ++i)
+      this->check_encode(high | (random() & 0x7fffff));
   }
 }
 

@@ -15,7 +15,9 @@
 namespace detccl::contract {
 namespace {
 
-std::uint64_t bits(const nlohmann::json& hex) { return std::stoull(hex.get<std::string>(), nullptr, 16); }
+std::uint64_t bits(const nlohmann::json& hex) {
+  return std::stoull(hex.get<std::string>(), nullptr, 16);
+}
 
 void check(const nlohmann::json& vector) {
   const auto contract = parse_contract(vector.at("contract").get<std::string>());
@@ -27,8 +29,10 @@ void check(const nlohmann::json& vector) {
   ASSERT_EQ(inputs.size(), vector.at("n").get<std::size_t>());
   for (std::size_t i = 0; i < vector.at("expected").size(); ++i) {
     std::vector<std::uint64_t> values;
-    for (const auto& row : inputs) values.push_back(bits(row.at(i)));
-    EXPECT_EQ(reduce_element(*contract, *type, *op, values, scalar), bits(vector["expected"][i])) << "element " << i;
+    for (const auto& row : inputs)
+      values.push_back(bits(row.at(i)));
+    EXPECT_EQ(reduce_element(*contract, *type, *op, values, scalar), bits(vector["expected"][i]))
+        << "element " << i;
   }
 }
 

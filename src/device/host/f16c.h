@@ -20,7 +20,8 @@ inline std::size_t decode_f16c(const void* payload, void* values, std::size_t n)
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) {
     const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(in + 2 * i));
-    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(out + 4 * i), _mm256_castps_si256(_mm256_cvtph_ps(half)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(out + 4 * i),
+                        _mm256_castps_si256(_mm256_cvtph_ps(half)));
   }
   return i;
 }
@@ -34,7 +35,8 @@ inline std::size_t encode_f16c(const void* values, void* payload, std::size_t n)
     const __m256 x = _mm256_castsi256_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(in + 4 * i)));
     const __m128i half = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-    const __m128i is_nan16 = _mm_packs_epi32(_mm256_castsi256_si128(is_nan), _mm256_extracti128_si256(is_nan, 1));
+    const __m128i is_nan16 =
+        _mm_packs_epi32(_mm256_castsi256_si128(is_nan), _mm256_extracti128_si256(is_nan, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i_u*>(out + 2 * i), _mm_blendv_epi8(half, nan, is_nan16));
   }
   return i;

@@ -10,25 +10,33 @@ namespace detccl::device::host {
 bool has(Isa isa) {
   __builtin_cpu_init();
   switch (isa) {
-    case Isa::baseline: return true;
-    case Isa::avx2: return __builtin_cpu_supports("x86-64-v3") != 0;
-    case Isa::avx512: break;
+    case Isa::baseline:
+      return true;
+    case Isa::avx2:
+      return __builtin_cpu_supports("x86-64-v3") != 0;
+    case Isa::avx512:
+      break;
   }
   return __builtin_cpu_supports("x86-64-v4") != 0;
 }
 
 Kernels kernels(Isa isa, contract::DataType type, contract::Accumulate accumulate, contract::Op op) {
   switch (isa) {
-    case Isa::baseline: return baseline::kernels(type, accumulate, op);
-    case Isa::avx2: return avx2::kernels(type, accumulate, op);
-    case Isa::avx512: break;
+    case Isa::baseline:
+      return baseline::kernels(type, accumulate, op);
+    case Isa::avx2:
+      return avx2::kernels(type, accumulate, op);
+    case Isa::avx512:
+      break;
   }
   return avx512::kernels(type, accumulate, op);
 }
 
 #else
 
-bool has(Isa isa) { return isa == Isa::baseline; }
+bool has(Isa isa) {
+  return isa == Isa::baseline;
+}
 
 Kernels kernels(Isa, contract::DataType type, contract::Accumulate accumulate, contract::Op op) {
   return baseline::kernels(type, accumulate, op);

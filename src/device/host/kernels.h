@@ -41,7 +41,8 @@ struct Kernels {
   Combine combine[2][2][3] = {};
   /// [storage][finish]: one operand; payload -> keep reads, value -> round writes.
   Single single[2][3] = {};
-  /// value -> payload exactly: an unfinished result where accumulation is in a narrow payload type; else null.
+  /// value -> payload exactly: an unfinished result where accumulation is in a narrow payload type; else
+  /// null.
   Single pack = nullptr;
   /// PreMulSum: payload times factor (a bit pattern of the payload type) -> values.
   Scale scale = nullptr;

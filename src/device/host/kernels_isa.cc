@@ -22,14 +22,16 @@ struct Direct {
 
   template <Op kOp, Storage kA, Storage kB, Finish kFinish>
   static constexpr Kernels::Combine combine_loop() {
-    return combine<Element, kOp, kA == Storage::value ? kA : kPayload, kB == Storage::value ? kB : kPayload, kFinish>;
+    return combine < Element, kOp, kA == Storage::value ? kA : kPayload, kB == Storage::value ? kB : kPayload,
+           kFinish > ;
   }
   template <Storage kStorage, Finish kFinish>
   static constexpr Kernels::Single single_loop() {
-    return single<Element, kStorage == Storage::value ? kStorage : kPayload, kFinish>;
+    return single < Element, kStorage == Storage::value ? kStorage : kPayload, kFinish > ;
   }
   static void scale(const void* payload, std::uint64_t factor, void* values, std::size_t n) {
-    multiply<Element, kPayload>(payload, Element::load(static_cast<typename Element::Bits>(factor)), values, n);
+    multiply<Element, kPayload>(payload, Element::load(static_cast<typename Element::Bits>(factor)), values,
+                                n);
   }
 };
 
@@ -41,13 +43,16 @@ struct Staged {
   template <Op kOp, Storage kA, Storage kB, Finish kFinish>
   static constexpr Kernels::Combine combine_loop() {
     constexpr bool kRounds = kOp != Op::min && kOp != Op::max;
-    return combine_staged<Format, kNative && kRounds, kOp, kA, kB, kFinish>;
+    return combine_staged < Format, kNative && kRounds, kOp, kA, kB, kFinish > ;
   }
   template <Storage kStorage, Finish kFinish>
   static constexpr Kernels::Single single_loop() {
-    if constexpr (kFinish != Finish::keep) return single_staged<Format, kStorage, kFinish>;
-    else if constexpr (kStorage == Storage::payload) return read_payload<Format>;
-    else return single<Fp32, Storage::value, Finish::keep>;
+    if constexpr (kFinish != Finish::keep)
+      return single_staged<Format, kStorage, kFinish>;
+    else if constexpr (kStorage == Storage::payload)
+      return read_payload<Format>;
+    else
+      return single<Fp32, Storage::value, Finish::keep>;
   }
   static void scale(const void* payload, std::uint64_t factor, void* values, std::size_t n) {
     scale_staged<Format, kNative>(payload, factor, values, n);
@@ -80,12 +85,20 @@ Kernels kernels_of(Op op, std::size_t value_size) {
   Kernels k;
   k.value_size = value_size;
   switch (op) {
-    case Op::prod: set_combines<Loops, Op::prod>(k); break;
-    case Op::min: set_combines<Loops, Op::min>(k); break;
-    case Op::max: set_combines<Loops, Op::max>(k); break;
+    case Op::prod:
+      set_combines<Loops, Op::prod>(k);
+      break;
+    case Op::min:
+      set_combines<Loops, Op::min>(k);
+      break;
+    case Op::max:
+      set_combines<Loops, Op::max>(k);
+      break;
     case Op::sum:
     case Op::avg:
-    case Op::premulsum: set_combines<Loops, Op::sum>(k); break;
+    case Op::premulsum:
+      set_combines<Loops, Op::sum>(k);
+      break;
   }
   if (op == Op::avg) set_combine<Loops, Op::sum, Finish::average>(k);
   set_singles<Loops, Storage::payload>(k.single[0]);

@@ -31,16 +31,21 @@ template <class T>
 
 template <class Element, Storage kStorage>
 [[gnu::always_inline]] inline typename Element::Value value_at(const void* array, std::size_t i) {
-  if constexpr (kStorage == Storage::value) return read<typename Element::Value>(array, i);
-  else return Element::load(read<typename Element::Bits>(array, i));
+  if constexpr (kStorage == Storage::value)
+    return read<typename Element::Value>(array, i);
+  else
+    return Element::load(read<typename Element::Bits>(array, i));
 }
 
 template <class Element, Finish kFinish>
 [[gnu::always_inline]] inline void finish_at(void* array, std::size_t i, typename Element::Value x,
                                              std::uint32_t ranks) {
-  if constexpr (kFinish == Finish::keep) write(array, i, x);
-  else if constexpr (kFinish == Finish::round) write(array, i, Element::store(x));
-  else write(array, i, Element::average(x, ranks));
+  if constexpr (kFinish == Finish::keep)
+    write(array, i, x);
+  else if constexpr (kFinish == Finish::round)
+    write(array, i, Element::store(x));
+  else
+    write(array, i, Element::average(x, ranks));
 }
 
 // noinline: staged_loops.h makes many functions of these few. ivdep: the compiler may assume that no output
@@ -59,18 +64,21 @@ template <class Element, Op kOp, Storage kA, Storage kB, Finish kFinish>
 template <class Element, Storage kStorage, Finish kFinish>
 [[gnu::noinline]] void single(const void* in, void* out, std::size_t n, std::uint32_t ranks) {
 #pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) finish_at<Element, kFinish>(out, i, value_at<Element, kStorage>(in, i), ranks);
+  for (std::size_t i = 0; i < n; ++i)
+    finish_at<Element, kFinish>(out, i, value_at<Element, kStorage>(in, i), ranks);
 }
 
 template <class Element, Storage kStorage>
 [[gnu::noinline]] void multiply(const void* in, typename Element::Value factor, void* values, std::size_t n) {
 #pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) write(values, i, Element::multiply(value_at<Element, kStorage>(in, i), factor));
+  for (std::size_t i = 0; i < n; ++i)
+    write(values, i, Element::multiply(value_at<Element, kStorage>(in, i), factor));
 }
 
 [[gnu::noinline]] inline void divide(float* values, std::size_t n, std::uint32_t ranks) {
   const auto divisor = static_cast<float>(ranks);
-  for (std::size_t i = 0; i < n; ++i) values[i] = contract::divide(values[i], divisor);
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = contract::divide(values[i], divisor);
 }
 
 template <class Format>
@@ -80,7 +88,8 @@ template <class Format>
   if constexpr (std::is_same_v<Format, contract::Float16>) i = decode_f16c(payload, values, n);
 #endif
 #pragma GCC ivdep
-  for (; i < n; ++i) write(values, i, contract::decode<Format>(read<typename Format::Bits>(payload, i)));
+  for (; i < n; ++i)
+    write(values, i, contract::decode<Format>(read<typename Format::Bits>(payload, i)));
 }
 
 template <class Format, std::uint32_t kOverflow = Format::kOverflow>
@@ -90,7 +99,8 @@ template <class Format, std::uint32_t kOverflow = Format::kOverflow>
   if constexpr (std::is_same_v<Format, contract::Float16>) i = encode_f16c(values, payload, n);
 #endif
 #pragma GCC ivdep
-  for (; i < n; ++i) write(payload, i, contract::encode<Format, kOverflow>(read<float>(values, i)));
+  for (; i < n; ++i)
+    write(payload, i, contract::encode<Format, kOverflow>(read<float>(values, i)));
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ void combine_staged(const void* a, const void* b, void* out, std::size_t n, std:
     const std::size_t m = std::min(kStage, n - i);
     const void* const first = staged<Format, kA>(a, i, m, x);
     const void* const second = staged<Format, kB>(b, i, m, y);
-    void* const sum = kFinish == Finish::keep ? static_cast<char*>(out) + i * sizeof(float) : static_cast<void*>(x);
+    void* const sum =
+        kFinish == Finish::keep ? static_cast<char*>(out) + i * sizeof(float) : static_cast<void*>(x);
     combine<Fp32, kOp, Storage::value, Storage::value, Finish::keep>(first, second, sum, m, ranks);
     // A sum that is rounded next need not be rounded twice.
     if constexpr (kRoundEach && kFinish != Finish::round) round_values<Format>(sum, m);
@@ -69,8 +70,7 @@ void read_payload(const void* in, void* out, std::size_t n, std::uint32_t) {
 /// Exact, so an infinity of fp8 stays one: see contract::NativeElement::to_partial.
 template <class Format>
 void pack(const void* values, void* out, std::size_t n, std::uint32_t) {
-  using L = contract::Layout<Format>;
-  encode<Format, L::kHasInfinity ? L::kInfinity : Format::kOverflow>(values, out, n);
+  encode<Format, contract::Layout<Format>::kUnsaturated>(values, out, n);
 }
 
 template <class Format, bool kNative>
