@@ -41,8 +41,13 @@ TEST_P(Mutate, IsRejected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Mutate, ::testing::ValuesIn(mutations()),
-                         [](const auto& test) { return std::string(test.param.name); });
+std::string name_of(const ::testing::TestParamInfo<Mutation>& test) {
+  return std::string(test.param.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Folds, Mutate, ::testing::ValuesIn(fold_mutations()), name_of);
+INSTANTIATE_TEST_SUITE_P(Transfers, Mutate, ::testing::ValuesIn(transfer_mutations()), name_of);
+INSTANTIATE_TEST_SUITE_P(Regions, Mutate, ::testing::ValuesIn(region_mutations()), name_of);
 
 }  // namespace
 }  // namespace detccl::plan::testing

@@ -27,6 +27,8 @@ struct Mutation {
   friend void PrintTo(const Mutation& m, std::ostream* out) { *out << m.name; }
 };
 
-std::span<const Mutation> mutations();
+std::span<const Mutation> fold_mutations();
+std::span<const Mutation> transfer_mutations();
+std::span<const Mutation> region_mutations();
 
 }  // namespace detccl::plan::testing
