@@ -44,7 +44,7 @@ void check_all(std::uint32_t ranks, std::uint64_t most, Random& random, Delivery
 TEST(EngineLoop, EqualsTheReferenceFor1To16Ranks) {
   Random random(new_seed());
   for (std::uint32_t ranks = 1; ranks <= 16; ++ranks)
-    check_all(ranks, 600, random, Delivery::prompt);
+    check_all(ranks, 400, random, Delivery::prompt);
 }
 
 TEST(EngineLoop, EqualsTheReferenceWhateverTheOrderOfDelivery) {
@@ -72,7 +72,7 @@ TEST(EngineLoop, EqualsTheReferenceForHundredsOfRanks) {
 /// Large enough for the chunks, windows and schedules that are chosen by default.
 TEST(EngineLoop, EqualsTheReferenceWithDefaults) {
   Random random(new_seed());
-  for (const std::uint64_t count : {std::uint64_t{1000}, std::uint64_t{100000}, std::uint64_t{700001}}) {
+  for (const std::uint64_t count : {std::uint64_t{1000}, std::uint64_t{50000}, std::uint64_t{300001}}) {
     for (const Collective collective : kCollectives) {
       Case c;
       c.ranks = 3;

@@ -101,7 +101,7 @@ TEST_P(UcxRandom, MessagesOfAllSizesArriveWhateverTheOrder) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::printf("seed %u\n", seed);
-  run_processes(GetParam(), [seed](const Process& p) { exchange_random(p, seed, 40); });
+  run_processes(GetParam(), [seed](const Process& p) { exchange_random(p, seed, 25); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, UcxRandom, testing::Values(2, 3, 5));
