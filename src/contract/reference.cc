@@ -42,10 +42,10 @@ typename Element::Value fold(Order order, Op op, std::span<const typename Elemen
                               fold<Element>(order, op, x.subspan(m)));
 }
 
-/// noipa: the arithmetic must stay between the caller's changes of the floating-point environment.
+/// noinline: the arithmetic must stay between the caller's changes of the floating-point environment.
 template <class Element>
-[[gnu::noipa]] std::uint64_t reduce_as(const Contract& contract, Op op, std::span<const std::uint64_t> values,
-                                       std::uint64_t scalar) {
+[[gnu::noinline]] std::uint64_t reduce_as(const Contract& contract, Op op,
+                                          std::span<const std::uint64_t> values, std::uint64_t scalar) {
   using Bits = typename Element::Bits;
   if (values.size() == 1 && op != Op::premulsum) return static_cast<Bits>(values[0]);
 
