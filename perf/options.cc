@@ -151,6 +151,7 @@ Parsed parse_options(int argc, char** argv, const std::string& program) {
   std::string contract_text = environment("DETCCL_CONTRACT");
   CLI::App app("Times a collective of DetCCL and checks its results. Start it with mpirun.", program);
   app.set_help_flag("-h,--help", "this text");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // as in other programs
   add_nccl_tests_flags(app, o);
   add_own_flags(app, o, contract_text);
   try {

@@ -67,6 +67,7 @@ Parsed parse_options(int argc, char** argv) {
   parsed.options.data = TRAINER_DATA;
   CLI::App app("Trains a small network on handwritten digits, data-parallel over NCCL. Start it with mpirun.",
                "trainer");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // as in other programs
   add_options(app, parsed.options);
   try {
     app.parse(argc, argv);

@@ -59,8 +59,9 @@ TEST(Perf, SizesFollowTheFlagsOfNcclTests) {
         run("env NCCL_SOCKET_IFNAME=lo " + kPerf + "--host -n 1 " + flags + " --json " + folder.file("j"));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
     std::vector<std::uint64_t> list;
-    for (const auto& row : read_json(folder.file("j"))["results"])
-      list.push_back(row["bytes"]);
+    const nlohmann::json document = read_json(folder.file("j"));
+    for (const auto& row : document.at("results"))
+      list.push_back(row.at("bytes"));
     return list;
   };
   using List = std::vector<std::uint64_t>;

@@ -16,7 +16,7 @@ using detccl::test::mpirun;
 using detccl::test::Outcome;
 using detccl::test::run;
 
-const std::string kTrainer = TRAINER_PROGRAM " --device host --steps 12 ";
+const std::string kTrainer = "env NCCL_SOCKET_IFNAME=lo " TRAINER_PROGRAM " --device host --steps 12 ";
 const std::string kDetccl = DETCCL_PROGRAM " run -- ";
 const std::string kShuffled = "HOSTNCCL_PLACEMENT=0,2,3,1";
 
@@ -75,15 +75,16 @@ TEST_F(Checkpoints, AResumedRunLandsOnTheSameBits) {
   EXPECT_EQ(run("ls " + file("")).output, "12\n6\nagain\n");  // nothing temporary is left
 }
 
-/// A resumed run is refused with a line that holds `why`.
-void expect_refused(const std::string& options, const std::string& why) {
-  const Outcome outcome = run(mpirun(2) + kTrainer + options);
+/// A run of one rank is refused with a line that holds `why`.
+void expect_refused(const std::string& options, const std::string& why, const std::string& launcher = "") {
+  const Outcome outcome = run(launcher + kTrainer + options);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_NE(outcome.output.find(why), std::string::npos) << outcome.output;
 }
 
 TEST_F(Checkpoints, TruncatedDamagedAndForeignFilesAreRefused) {
-  ASSERT_EQ(run(mpirun(2) + kTrainer + "--checkpoint " + file("whole") + " --steps 2").exit_code, 0);
+  const Outcome outcome = run(kTrainer + "--checkpoint " + file("whole") + " --steps 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   std::ifstream in(file("whole"), std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   std::ofstream(file("short"), std::ios::binary) << bytes.substr(0, bytes.size() - 1);
@@ -100,6 +101,7 @@ TEST_F(Checkpoints, TruncatedDamagedAndForeignFilesAreRefused) {
   expect_refused("--resume " + file("whole") + " --seed 9", "another seed");
   expect_refused("--resume " + file("whole") + " --gradients bf16", "another gradient type");
   expect_refused("--resume " + file("whole") + " --steps 2", "nothing left");
+  expect_refused("--resume " + file("whole"), "another number of ranks", mpirun(2));
   expect_refused("--checkpoint " + file("no/such/folder"), "cannot be written");
 }
 
