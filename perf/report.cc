@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -35,16 +36,22 @@ std::string wrong(const Options& o, const Row& row) {
   return row.verdict.ranks_agree ? std::to_string(row.verdict.wrong) : "differ";
 }
 
+/// To three decimals: more is noise.
+double rounded(double value) {
+  return std::round(value * 1000.0) / 1000.0;
+}
+
 nlohmann::ordered_json spread_json(const Spread& s, double unit) {
-  return {{"min", s.min / unit}, {"median", s.median / unit}, {"max", s.max / unit}};
+  return {
+      {"min", rounded(s.min / unit)}, {"median", rounded(s.median / unit)}, {"max", rounded(s.max / unit)}};
 }
 
 nlohmann::ordered_json row_json(const Options& o, const Setting& setting, const Row& row) {
   nlohmann::ordered_json result = {{"bytes", row.bytes},
                                    {"count", row.count},
                                    {"time_us", spread_json(row.timing.ours, kMicro)},
-                                   {"algbw_gb_s", bandwidth(row)},
-                                   {"busbw_gb_s", bandwidth(row) * setting.bus_factor},
+                                   {"algbw_gb_s", rounded(bandwidth(row))},
+                                   {"busbw_gb_s", rounded(bandwidth(row) * setting.bus_factor)},
                                    {"checked", row.verdict.checked},
                                    {"wrong", row.verdict.wrong},
                                    {"ranks_agree", row.verdict.ranks_agree}};
