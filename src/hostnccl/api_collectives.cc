@@ -9,8 +9,8 @@
 namespace detccl::hostnccl {
 namespace {
 
-/// A checked call joins the thread's group, unless there is nothing to move: sends and receives of nothing are
-/// posted all the same, they have partners.
+/// A checked call joins the thread's group, unless there is nothing to move: sends and receives of nothing
+/// are posted all the same, they have partners.
 ncclResult_t enqueue(ncclComm_t comm, const RawCall& call) noexcept {
   return grouped([&](Group& group) {
     const auto communicator = process().registry.find(comm);
@@ -32,8 +32,8 @@ ncclResult_t pncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, 
   return enqueue(comm, {Kind::all_reduce, sendbuff, recvbuff, count, datatype, op, 0});
 }
 
-ncclResult_t pncclReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, ncclDataType_t datatype,
-                                ncclRedOp_t op, ncclComm_t comm, cudaStream_t) {
+ncclResult_t pncclReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
+                                ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t) {
   return enqueue(comm, {Kind::reduce_scatter, sendbuff, recvbuff, recvcount, datatype, op, 0});
 }
 
@@ -47,8 +47,8 @@ ncclResult_t pncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcou
   return enqueue(comm, {Kind::all_gather, sendbuff, recvbuff, sendcount, datatype, 0, 0});
 }
 
-ncclResult_t pncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
-                            ncclComm_t comm, cudaStream_t) {
+ncclResult_t pncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                            int root, ncclComm_t comm, cudaStream_t) {
   return enqueue(comm, {Kind::broadcast, sendbuff, recvbuff, count, datatype, 0, root});
 }
 
@@ -62,13 +62,13 @@ ncclResult_t pncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count, n
   return enqueue(comm, {Kind::all_to_all, sendbuff, recvbuff, count, datatype, 0, 0});
 }
 
-ncclResult_t pncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
-                         ncclComm_t comm, cudaStream_t) {
+ncclResult_t pncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                         int root, ncclComm_t comm, cudaStream_t) {
   return enqueue(comm, {Kind::gather, sendbuff, recvbuff, count, datatype, 0, root});
 }
 
-ncclResult_t pncclScatter(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
-                          ncclComm_t comm, cudaStream_t) {
+ncclResult_t pncclScatter(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                          int root, ncclComm_t comm, cudaStream_t) {
   return enqueue(comm, {Kind::scatter, sendbuff, recvbuff, count, datatype, 0, root});
 }
 

@@ -49,11 +49,12 @@ ncclResult_t pncclCommInitRankConfig(ncclComm_t* comm, int nranks, ncclUniqueId 
   return grouped([&](Group& group) { init_rank(group, comm, nranks, {commId}, rank, 0, config); });
 }
 
-ncclResult_t pncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId, ncclUniqueId* commIds,
-                                       ncclConfig_t* config) {
+ncclResult_t pncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId,
+                                       ncclUniqueId* commIds, ncclConfig_t* config) {
   return grouped([&](Group& group) {
     if (commIds == nullptr) throw Error(ncclInvalidArgument, "the pointer to the unique ids is NULL");
-    if (nId < 1 || nId > nranks) throw Error(ncclInvalidArgument, "the number of unique ids must be 1 to nranks");
+    if (nId < 1 || nId > nranks)
+      throw Error(ncclInvalidArgument, "the number of unique ids must be 1 to nranks");
     init_rank(group, newcomm, nranks, std::vector<ncclUniqueId>(commIds, commIds + nId), myrank, 0, config);
   });
 }
@@ -70,8 +71,8 @@ ncclResult_t pncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* new
       [&](Group& group) { split(group, process().registry.find(comm), color, key, newcomm, config); });
 }
 
-ncclResult_t pncclCommShrink(ncclComm_t comm, int* excludeRanksList, int excludeRanksCount, ncclComm_t* newcomm,
-                             ncclConfig_t* config, int shrinkFlags) {
+ncclResult_t pncclCommShrink(ncclComm_t comm, int* excludeRanksList, int excludeRanksCount,
+                             ncclComm_t* newcomm, ncclConfig_t* config, int shrinkFlags) {
   return grouped([&](Group& group) {
     const auto parent = process().registry.find(comm);
     if (excludeRanksList == nullptr || excludeRanksCount < 1) {

@@ -33,8 +33,9 @@ namespace {
 
 ncclResult_t no_kernels(const char* function) noexcept {
   return guarded([function]() -> ncclResult_t {
-    throw Error(ncclInvalidUsage,
-                std::string(function) + ": this NCCL works on host memory, there are no kernels to communicate from");
+    throw Error(
+        ncclInvalidUsage,
+        std::string(function) + ": this NCCL works on host memory, there are no kernels to communicate from");
   });
 }
 
@@ -56,30 +57,46 @@ using namespace detccl::hostnccl;
 
 extern "C" {
 
-ncclResult_t pncclDevCommCreate(ncclComm_t, const void*, void*) { return no_kernels("DevCommCreate"); }
-ncclResult_t pncclDevCommDestroy(ncclComm_t, const void*) { return no_kernels("DevCommDestroy"); }
+ncclResult_t pncclDevCommCreate(ncclComm_t, const void*, void*) {
+  return no_kernels("DevCommCreate");
+}
+ncclResult_t pncclDevCommDestroy(ncclComm_t, const void*) {
+  return no_kernels("DevCommDestroy");
+}
 ncclResult_t pncclGinBarrierCreateRequirement(ncclComm_t, ncclTeam, int, void*, void*) {
   return no_kernels("GinBarrierCreateRequirement");
 }
 ncclResult_t pncclLsaBarrierCreateRequirement(ncclTeam, int, void*, void*) {
   return no_kernels("LsaBarrierCreateRequirement");
 }
-ncclResult_t pncclLLA2ACreateRequirement(int, int, void*, void*) { return no_kernels("LLA2ACreateRequirement"); }
-int pncclLLA2ACalcSlots(int, int) { return 0; }
+ncclResult_t pncclLLA2ACreateRequirement(int, int, void*, void*) {
+  return no_kernels("LLA2ACreateRequirement");
+}
+int pncclLLA2ACalcSlots(int, int) {
+  return 0;
+}
 
-ncclTeam pncclTeamWorld(ncclComm_t comm) { return world(comm); }
+ncclTeam pncclTeamWorld(ncclComm_t comm) {
+  return world(comm);
+}
 
 /// Ranks whose memory can be loaded and stored directly: only the own.
-ncclTeam pncclTeamLsa(ncclComm_t) { return {1, 0, 1}; }
+ncclTeam pncclTeamLsa(ncclComm_t) {
+  return {1, 0, 1};
+}
 
 /// One rank of each such set: all.
-ncclTeam pncclTeamRail(ncclComm_t comm) { return world(comm); }
+ncclTeam pncclTeamRail(ncclComm_t comm) {
+  return world(comm);
+}
 
 int pncclTeamRankToWorld(ncclComm_t comm, ncclTeam team, int rank) {
   return world(comm).rank + (rank - team.rank) * team.stride;
 }
 
-int pncclTeamRankToLsa(ncclComm_t, ncclTeam team, int rank) { return (rank - team.rank) * team.stride; }
+int pncclTeamRankToLsa(ncclComm_t, ncclTeam team, int rank) {
+  return (rank - team.rank) * team.stride;
+}
 
 }  // extern "C"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C border: groups, errors, the user's operations, memory and registration.
+// The C border: groups, errors, the user's operations.
 #include "hostnccl/api.h"
 
 #include <string>
-
-#include <fmt/format.h>
 
 #include "hostnccl/arguments.h"
 #include "hostnccl/border.h"
@@ -31,30 +29,6 @@ const char* error_text(ncclComm_t comm) noexcept {
   return returned_error.c_str();
 }
 
-void check_window(const void* data, int flags) {
-  if (flags != NCCL_WIN_DEFAULT && flags != NCCL_WIN_COLL_SYMMETRIC) {
-    throw Error(ncclInvalidArgument, fmt::format("CommWindowRegister: there are no flags {}", flags));
-  }
-  if (reinterpret_cast<std::uintptr_t>(data) % NCCL_WIN_REQUIRED_ALIGNMENT != 0) {
-    throw Error(ncclInvalidArgument,
-                fmt::format("CommWindowRegister: the buffer must be aligned to {} bytes", NCCL_WIN_REQUIRED_ALIGNMENT));
-  }
-}
-
-void* register_buffer(ncclComm_t comm, void* data, std::size_t bytes) {
-  const auto communicator = process().registry.find(comm);
-  communicator->check_usable();
-  if (data == nullptr || bytes == 0) throw Error(ncclInvalidArgument, "the buffer to register is NULL or empty");
-  return communicator->registrations.add({data, bytes});
-}
-
-void deregister_buffer(ncclComm_t comm, void* handle) {
-  const auto communicator = process().registry.find(comm);
-  if (handle != nullptr && !communicator->registrations.remove(handle)) {
-    throw Error(ncclInvalidArgument, "the communicator has no such registration");
-  }
-}
-
 }  // namespace
 }  // namespace detccl::hostnccl
 
@@ -72,21 +46,33 @@ ncclResult_t pncclGetVersion(int* version) {
 
 const char* pncclGetErrorString(ncclResult_t result) {
   switch (result) {
-    case ncclSuccess: return "no error";
-    case ncclUnhandledCudaError: return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
-    case ncclSystemError: return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
-    case ncclInternalError: return "internal error - please report this issue to the NCCL developers";
-    case ncclInvalidArgument: return "invalid argument (run with NCCL_DEBUG=WARN for details)";
-    case ncclInvalidUsage: return "invalid usage (run with NCCL_DEBUG=WARN for details)";
-    case ncclRemoteError: return "remote process exited or there was a network error";
-    case ncclInProgress: return "NCCL operation in progress";
-    default: return "unknown result code";
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
+    case ncclSystemError:
+      return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
+    case ncclInternalError:
+      return "internal error - please report this issue to the NCCL developers";
+    case ncclInvalidArgument:
+      return "invalid argument (run with NCCL_DEBUG=WARN for details)";
+    case ncclInvalidUsage:
+      return "invalid usage (run with NCCL_DEBUG=WARN for details)";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
+    case ncclInProgress:
+      return "NCCL operation in progress";
+    default:
+      return "unknown result code";
   }
 }
 
-const char* pncclGetLastError(ncclComm_t comm) { return error_text(comm); }
+const char* pncclGetLastError(ncclComm_t comm) {
+  return error_text(comm);
+}
 
-void pncclResetDebugInit() {}  // NCCL_DEBUG is read at every message
+void pncclResetDebugInit() {
+}  // NCCL_DEBUG is read at every message
 
 ncclResult_t pncclGroupStart() {
   return guarded([] {
@@ -95,7 +81,9 @@ ncclResult_t pncclGroupStart() {
   });
 }
 
-ncclResult_t pncclGroupEnd() { return Group::current().end(); }
+ncclResult_t pncclGroupEnd() {
+  return Group::current().end();
+}
 
 ncclResult_t pncclGroupSimulateEnd(ncclSimInfo_t* simInfo) {
   // The time that the group would take is not known: estimatedTime stays undefined.
@@ -126,53 +114,10 @@ ncclResult_t pncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
   });
 }
 
-ncclResult_t pncclMemAlloc(void** ptr, size_t size) {
-  return guarded([&] {
-    if (ptr == nullptr) throw Error(ncclInvalidArgument, "the pointer to the new memory is NULL");
-    *ptr = process().memory.allocate(size);
-    return ncclSuccess;
-  });
-}
-
-ncclResult_t pncclMemFree(void* ptr) {
-  return guarded([&] {
-    process().memory.free(ptr);
-    return ncclSuccess;
-  });
-}
-
-ncclResult_t pncclCommRegister(const ncclComm_t comm, void* buff, size_t size, void** handle) {
-  return guarded([&] {
-    if (handle == nullptr) throw Error(ncclInvalidArgument, "the pointer to the handle is NULL");
-    *handle = register_buffer(comm, buff, size);
-    return ncclSuccess;
-  });
-}
-
-ncclResult_t pncclCommDeregister(const ncclComm_t comm, void* handle) {
-  return guarded([&] {
-    deregister_buffer(comm, handle);
-    return ncclSuccess;
-  });
-}
-
-ncclResult_t pncclCommWindowRegister(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* win, int winFlags) {
-  return grouped([&](Group&) {
-    if (win == nullptr) throw Error(ncclInvalidArgument, "the pointer to the window is NULL");
-    check_window(buff, winFlags);
-    *win = static_cast<ncclWindow_t>(register_buffer(comm, buff, size));
-  });
-}
-
-ncclResult_t pncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t win) {
-  return guarded([&] {
-    deregister_buffer(comm, win);
-    return ncclSuccess;
-  });
-}
-
 /// By this an interposer knows that the library under it works on host memory.
-__attribute__((visibility("default"))) const char* detcclHostNcclVersion(void) { return DETCCL_VERSION; }
+__attribute__((visibility("default"))) const char* detcclHostNcclVersion(void) {
+  return DETCCL_VERSION;
+}
 
 }  // extern "C"
 
@@ -188,9 +133,3 @@ HOSTNCCL_EXPORT(ncclGroupEnd);
 HOSTNCCL_EXPORT(ncclGroupSimulateEnd);
 HOSTNCCL_EXPORT(ncclRedOpCreatePreMulSum);
 HOSTNCCL_EXPORT(ncclRedOpDestroy);
-HOSTNCCL_EXPORT(ncclMemAlloc);
-HOSTNCCL_EXPORT(ncclMemFree);
-HOSTNCCL_EXPORT(ncclCommRegister);
-HOSTNCCL_EXPORT(ncclCommDeregister);
-HOSTNCCL_EXPORT(ncclCommWindowRegister);
-HOSTNCCL_EXPORT(ncclCommWindowDeregister);

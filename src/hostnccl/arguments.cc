@@ -13,8 +13,10 @@ bool has_root(Kind kind) {
     case Kind::all_reduce:
     case Kind::reduce_scatter:
     case Kind::all_gather:
-    case Kind::all_to_all: return false;
-    default: return true;
+    case Kind::all_to_all:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -24,7 +26,8 @@ bool is_reduction(Kind kind) {
 
 contract::DataType checked_type(int type, const char* call) {
   if (type < 0 || type >= ncclNumTypes) {
-    throw Error(ncclInvalidArgument, fmt::format("{}: datatype {}: allowed is 0 to {}", call, type, ncclNumTypes - 1));
+    throw Error(ncclInvalidArgument,
+                fmt::format("{}: datatype {}: allowed is 0 to {}", call, type, ncclNumTypes - 1));
   }
   return static_cast<contract::DataType>(type);
 }
@@ -37,7 +40,8 @@ void check_root(const Communicator& communicator, const RawCall& call) {
 }
 
 void set_op(Operation& operation, const Communicator& communicator, const RawCall& call) {
-  if (call.op < 0) throw Error(ncclInvalidArgument, fmt::format("{}: there is no operation {}", name(call.kind), call.op));
+  if (call.op < 0)
+    throw Error(ncclInvalidArgument, fmt::format("{}: there is no operation {}", name(call.kind), call.op));
   if (call.op < ncclNumOps) {
     operation.op = static_cast<contract::Op>(call.op);
     return;
@@ -48,8 +52,9 @@ void set_op(Operation& operation, const Communicator& communicator, const RawCal
                 fmt::format("{}: the communicator has no operation {}", name(call.kind), call.op));
   }
   if (user_op->type != operation.type) {
-    throw Error(ncclInvalidArgument, fmt::format("{}: the operation was made for {}, the data are {}", name(call.kind),
-                                                 contract::name(user_op->type), contract::name(operation.type)));
+    throw Error(ncclInvalidArgument,
+                fmt::format("{}: the operation was made for {}, the data are {}", name(call.kind),
+                            contract::name(user_op->type), contract::name(operation.type)));
   }
   operation.op = contract::Op::premulsum;
   operation.scalar = user_op->scalar;
@@ -59,8 +64,8 @@ void set_op(Operation& operation, const Communicator& communicator, const RawCal
 /// Which buffers this rank must have.
 void check_buffers(const Communicator& communicator, const RawCall& call) {
   const bool at_root = has_root(call.kind) && static_cast<std::uint32_t>(call.root) == communicator.rank();
-  const bool sends = call.kind != Kind::receive &&
-                     (at_root || (call.kind != Kind::broadcast && call.kind != Kind::scatter));
+  const bool sends =
+      call.kind != Kind::receive && (at_root || (call.kind != Kind::broadcast && call.kind != Kind::scatter));
   const bool receives =
       call.kind != Kind::send && (at_root || (call.kind != Kind::reduce && call.kind != Kind::gather));
   if ((sends || call.kind == Kind::send) && call.send == nullptr) {
@@ -98,7 +103,8 @@ ncclRedOp_t create_user_op(Communicator& communicator, const void* scalar, int t
   } else if (residence == ncclScalarDevice) {
     op.deferred_scalar = scalar;  // "device" memory is host memory here
   } else {
-    throw Error(ncclInvalidArgument, fmt::format("RedOpCreatePreMulSum: there is no scalar residence {}", residence));
+    throw Error(ncclInvalidArgument,
+                fmt::format("RedOpCreatePreMulSum: there is no scalar residence {}", residence));
   }
   return communicator.user_ops.add(op);
 }

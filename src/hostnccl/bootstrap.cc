@@ -26,7 +26,8 @@ struct Card {
   std::string write() const {
     Writer writer;
     writer.put(version).put(problem).put(address).put(static_cast<std::uint32_t>(ring.size()));
-    for (const std::uint32_t rank : ring) writer.put(rank);
+    for (const std::uint32_t rank : ring)
+      writer.put(rank);
     return writer.take();
   }
   static Card read(const std::string& blob) {
@@ -36,7 +37,8 @@ struct Card {
     card.problem = reader.bytes();
     card.address = reader.bytes();
     card.ring.resize(reader.get<std::uint32_t>());
-    for (std::uint32_t& rank : card.ring) rank = reader.get<std::uint32_t>();
+    for (std::uint32_t& rank : card.ring)
+      rank = reader.get<std::uint32_t>();
     return card;
   }
 };
@@ -47,13 +49,14 @@ std::vector<std::string> check(const std::vector<std::string>& blobs, const Ring
   for (std::size_t rank = 0; rank < blobs.size(); ++rank) {
     Card card = Card::read(blobs[rank]);
     if (card.version != kVersion) {
-      throw Error(ncclInvalidUsage,
-                  fmt::format("rank {} uses version {} of this library, others {}", rank, card.version, kVersion));
+      throw Error(ncclInvalidUsage, fmt::format("rank {} uses version {} of this library, others {}", rank,
+                                                card.version, kVersion));
     }
     if (!card.problem.empty()) throw Error(ncclRemoteError, fmt::format("rank {}: {}", rank, card.problem));
     if (card.ring != ring) {
-      throw Error(ncclInvalidUsage, fmt::format("the ranks disagree on HOSTNCCL_PLACEMENT: rank {} has {}, this one {}",
-                                                rank, fmt::join(card.ring, ","), fmt::join(ring, ",")));
+      throw Error(ncclInvalidUsage,
+                  fmt::format("the ranks disagree on HOSTNCCL_PLACEMENT: rank {} has {}, this one {}", rank,
+                              fmt::join(card.ring, ","), fmt::join(ring, ",")));
     }
     addresses.push_back(std::move(card.address));
   }
@@ -62,7 +65,8 @@ std::vector<std::string> check(const std::vector<std::string>& blobs, const Ring
 
 }  // namespace
 
-void bootstrap(Communicator& communicator, const RootAddress& root, const Ring& ring, const Patience& patience) {
+void bootstrap(Communicator& communicator, const RootAddress& root, const Ring& ring,
+               const Patience& patience) {
   const std::lock_guard lock(communicator.use);
   Card card{std::string(kVersion), {}, {}, ring};
   std::unique_ptr<UcxWorker> worker;
@@ -73,8 +77,8 @@ void bootstrap(Communicator& communicator, const RootAddress& root, const Ring& 
     card.problem = error.what();  // the others wait for this rank: they are to know
   }
   std::vector<std::string> blobs;
-  auto control =
-      std::make_unique<ControlLine>(root, communicator.size(), communicator.rank(), card.write(), patience, blobs);
+  auto control = std::make_unique<ControlLine>(root, communicator.size(), communicator.rank(), card.write(),
+                                               patience, blobs);
   if (worker == nullptr) throw Error(ncclSystemError, card.problem);
   std::vector<std::string> addresses;
   try {

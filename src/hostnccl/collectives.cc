@@ -52,7 +52,8 @@ std::vector<engine::Job> sliced(const Call& call, std::uint64_t total, std::size
 /// For programs that depend on the slice's length only: slices of one length share one.
 template <typename MakeProgram>
 auto by_length(const MakeProgram& program) {
-  return [&program, last = SharedProgram(), length = std::uint64_t{0}](std::uint64_t, std::uint64_t count) mutable {
+  return [&program, last = SharedProgram(), length = std::uint64_t{0}](std::uint64_t,
+                                                                       std::uint64_t count) mutable {
     if (last == nullptr || length != count) last = std::make_shared<const plan::Program>(program(count));
     length = count;
     return last;
@@ -123,7 +124,8 @@ std::vector<engine::Job> direct_jobs(const Call& call) {
     blocks.in_place = o.receive == shifted(o.send, call.rank * blocks.count);
     program = direct_scatter(blocks, o.root);
   }
-  return {{std::make_shared<const plan::Program>(std::move(program)), shifted(o.send, 0), shifted(o.receive, 0)}};
+  return {
+      {std::make_shared<const plan::Program>(std::move(program)), shifted(o.send, 0), shifted(o.receive, 0)}};
 }
 
 /// 1/n, rounded to the type.
@@ -133,12 +135,12 @@ std::uint64_t reciprocal(DataType type, std::uint32_t n) {
   });
 }
 
-/// How values combine. An average of floating-point values is a sum of values multiplied by 1/n beforehand; one
-/// of integers is divided at the end.
+/// How values combine. An average of floating-point values is a sum of values multiplied by 1/n beforehand;
+/// one of integers is divided at the end.
 device::host::Arithmetic arithmetic_of(const Call& call) {
   const Operation& o = call.operation;
-  device::host::Arithmetic arithmetic{o.type, o.op, contract::Order::linear, contract::Accumulate::native,
-                                      call.size(), o.scalar};
+  device::host::Arithmetic arithmetic{
+      o.type, o.op, contract::Order::linear, contract::Accumulate::native, call.size(), o.scalar};
   if (o.deferred_scalar != nullptr) {
     std::memcpy(&arithmetic.scalar, o.deferred_scalar, contract::size_of(o.type));
   }
@@ -149,19 +151,24 @@ device::host::Arithmetic arithmetic_of(const Call& call) {
   return arithmetic;
 }
 
-constexpr device::host::Arithmetic kCopyBytes{DataType::uint8, Op::sum, contract::Order::linear,
-                                              contract::Accumulate::native, 1, 0};
+constexpr device::host::Arithmetic kCopyBytes{
+    DataType::uint8, Op::sum, contract::Order::linear, contract::Accumulate::native, 1, 0};
 
 }  // namespace
 
 Work work_of(const Operation& operation, const Ring& ring, std::uint32_t rank) {
   const Call call{operation, ring, rank};
   switch (operation.kind) {
-    case Kind::all_reduce: return {arithmetic_of(call), all_reduce_jobs(call)};
-    case Kind::reduce_scatter: return {arithmetic_of(call), reduce_scatter_jobs(call)};
-    case Kind::reduce: return {arithmetic_of(call), reduce_jobs(call)};
-    case Kind::broadcast: return {kCopyBytes, broadcast_jobs(call)};
-    default: return {kCopyBytes, direct_jobs(call)};
+    case Kind::all_reduce:
+      return {arithmetic_of(call), all_reduce_jobs(call)};
+    case Kind::reduce_scatter:
+      return {arithmetic_of(call), reduce_scatter_jobs(call)};
+    case Kind::reduce:
+      return {arithmetic_of(call), reduce_jobs(call)};
+    case Kind::broadcast:
+      return {kCopyBytes, broadcast_jobs(call)};
+    default:
+      return {kCopyBytes, direct_jobs(call)};
   }
 }
 

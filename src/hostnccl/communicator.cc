@@ -15,7 +15,8 @@ ncclResult_t Communicator::result() {
 }
 
 void Communicator::check_usable() {
-  if (revoked.load(std::memory_order_acquire)) throw Error(ncclInvalidUsage, "the communicator has been revoked");
+  if (revoked.load(std::memory_order_acquire))
+    throw Error(ncclInvalidUsage, "the communicator has been revoked");
   check_ready();
   if (finalized.load(std::memory_order_acquire)) {
     throw Error(ncclInvalidUsage, "the communicator has been finalized");
@@ -26,8 +27,9 @@ void Communicator::check_ready() {
   const ncclResult_t now = result();
   if (now == ncclSuccess) return;
   if (now == ncclInProgress) {
-    throw Error(ncclInvalidArgument,
-                "the communicator is used before its initialisation, or another operation in progress, is complete");
+    throw Error(
+        ncclInvalidArgument,
+        "the communicator is used before its initialisation, or another operation in progress, is complete");
   }
   throw Error(now, failure_text());
 }

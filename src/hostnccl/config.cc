@@ -14,7 +14,7 @@ constexpr unsigned int kConfigMagic = 0xcafebeef;
 
 struct Field {
   const char* name;
-  int ncclConfig_t::* value;
+  int ncclConfig_t::*value;
   int least, greatest;
 };
 
@@ -47,14 +47,14 @@ Config read_config(const ncclConfig_t* config, const Config& defaults) {
   for (const Field& field : kFields) {
     const int value = fields.*field.value;
     if (value != NCCL_CONFIG_UNDEF_INT && (value < field.least || value > field.greatest)) {
-      throw Error(ncclInvalidArgument, fmt::format("ncclConfig_t.{} = {}: allowed is {} to {}", field.name, value,
-                                                   field.least, field.greatest));
+      throw Error(ncclInvalidArgument, fmt::format("ncclConfig_t.{} = {}: allowed is {} to {}", field.name,
+                                                   value, field.least, field.greatest));
     }
   }
   if (fields.minCTAs != NCCL_CONFIG_UNDEF_INT && fields.maxCTAs != NCCL_CONFIG_UNDEF_INT &&
       fields.minCTAs > fields.maxCTAs) {
-    throw Error(ncclInvalidArgument,
-                fmt::format("ncclConfig_t.minCTAs = {} is above maxCTAs = {}", fields.minCTAs, fields.maxCTAs));
+    throw Error(ncclInvalidArgument, fmt::format("ncclConfig_t.minCTAs = {} is above maxCTAs = {}",
+                                                 fields.minCTAs, fields.maxCTAs));
   }
   // As NCCL has it, a given config does not inherit: what it leaves undefined is the default.
   return {fields.blocking != 0};

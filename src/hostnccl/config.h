@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ncclConfig_t, checked. Most of its fields tune a GPU's transports: they are checked as NCCL does and have no
-// effect here.
+// ncclConfig_t, checked. Most of its fields tune a GPU's transports: they are checked as NCCL does and have
+// no effect here.
 #pragma once
 
 #include "hostnccl/error.h"

@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hostnccl/connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace detccl::hostnccl {
+namespace {
+
+/// The other side's death is seen by the end of the connection; that of its host, or of the way there, only by
+/// these: after `idle` seconds of silence a probe each `interval` seconds, and the end after `probes` of them.
+void keep_alive(int fd) {
+  const int on = 1, idle = 10, interval = 5, probes = 4;
+  // Sockets that are no TCP refuse these, which does no harm.
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+}  // namespace
+
+Connection::Connection(Descriptor socket) : socket_(std::move(socket)) {
+  keep_alive(socket_.get());
+}
 
 bool Connection::receive() {
   char buffer[16384];
@@ -46,7 +68,8 @@ bool Connection::send(const Message& message) {
 
 bool Connection::flush() {
   while (!outgoing_.empty()) {
-    const ssize_t sent = ::send(socket_.get(), outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent =
+        ::send(socket_.get(), outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) {
       outgoing_.erase(0, static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One TCP connection of the control plane, as a stream of messages. Non-blocking; used by one thread at a time.
+// One TCP connection of the control plane, as a stream of messages. Non-blocking; used by one thread at a
+// time.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@ namespace detccl::hostnccl {
 class Connection {
  public:
   /// Takes a connected, non-blocking socket.
-  explicit Connection(Descriptor socket) : socket_(std::move(socket)) {}
+  explicit Connection(Descriptor socket);
 
   int fd() const { return socket_.get(); }
 

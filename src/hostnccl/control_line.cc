@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hostnccl/control_line.h"
 
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -24,8 +23,6 @@ constexpr std::chrono::milliseconds kLookInterval{10};
 Descriptor begin_to_connect(const RootAddress& root) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) throw Error(ncclSystemError, fmt::format("socket: {}", std::strerror(errno)));
-  const int on = 1;
-  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&root.address), sizeof root.address) != 0 &&
       errno != EINPROGRESS) {
     throw Error(ncclRemoteError, fmt::format("connecting to the communicator's root at {}: {}",
@@ -42,29 +39,13 @@ bool wait_for(int fd, short events) {
 
 }  // namespace
 
-Patience Patience::of(const std::atomic<bool>& aborted, std::chrono::seconds timeout) {
-  Patience patience;
-  patience.aborted = &aborted;
-  patience.timeout = timeout;
-  if (timeout.count() > 0) patience.deadline = Clock::now() + timeout;
-  return patience;
-}
-
-void Patience::check(const std::string& what) const {
-  if (aborted != nullptr && aborted->load(std::memory_order_acquire)) {
-    throw Error(ncclInternalError, fmt::format("the communicator was aborted while waiting for {}", what));
-  }
-  if (Clock::now() >= deadline) {
-    throw Error(ncclRemoteError, fmt::format("waited {} s (HOSTNCCL_TIMEOUT) for {}", timeout.count(), what));
-  }
-}
-
-ControlLine::ControlLine(const RootAddress& root, std::uint32_t size, std::uint32_t rank, const std::string& blob,
-                         const Patience& patience, std::vector<std::string>& blobs) {
+ControlLine::ControlLine(const RootAddress& root, std::uint32_t size, std::uint32_t rank,
+                         const std::string& blob, const Patience& patience, std::vector<std::string>& blobs) {
   connect(root, patience);
   connection_->send(Hello{root.magic, size, rank, blob}.write());
   blobs = await_table(0, patience, false, fmt::format("all {} ranks to join the communicator", size));
-  if (blobs.size() != size) throw Error(ncclSystemError, "the root's table has another size than the communicator");
+  if (blobs.size() != size)
+    throw Error(ncclSystemError, "the root's table has another size than the communicator");
 }
 
 void ControlLine::connect(const RootAddress& root, const Patience& patience) {
@@ -76,23 +57,26 @@ void ControlLine::connect(const RootAddress& root, const Patience& patience) {
   socklen_t length = sizeof error;
   ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
   if (error != 0) {
-    throw Error(ncclRemoteError,
-                fmt::format("connecting to the communicator's root at {}: {}; is the process that called "
-                            "ncclGetUniqueId still alive, and reachable on that address (NCCL_SOCKET_IFNAME)?",
-                            to_string(root.address), std::strerror(error)));
+    throw Error(
+        ncclRemoteError,
+        fmt::format("connecting to the communicator's root at {}: {}; is the process that called "
+                    "ncclGetUniqueId still alive, and reachable on that address (NCCL_SOCKET_IFNAME)?",
+                    to_string(root.address), std::strerror(error)));
   }
   connection_.emplace(std::move(socket));
 }
 
-std::vector<std::string> ControlLine::gather(const std::vector<std::uint32_t>& members, const std::string& blob,
-                                             const Patience& patience, bool despite_failure) {
+std::vector<std::string> ControlLine::gather(const std::vector<std::uint32_t>& members,
+                                             const std::string& blob, const Patience& patience,
+                                             bool despite_failure) {
   std::uint64_t ticket = 0;
   {
     const std::lock_guard lock(mutex_);
     ticket = ++last_ticket_;
     Writer body;
     body.put(ticket).put(static_cast<std::uint32_t>(members.size()));
-    for (const std::uint32_t member : members) body.put(member);
+    for (const std::uint32_t member : members)
+      body.put(member);
     body.put(blob);
     if (connection_) connection_->send({MessageType::gather, body.take()});
   }
@@ -108,8 +92,8 @@ std::vector<std::string> ControlLine::await_table(std::uint64_t ticket, const Pa
       const std::lock_guard lock(mutex_);
       pump();
       if (table_ticket_ == ticket) return std::move(table_);
-      if (refused_ticket_ == ticket) throw Error(ncclRemoteError, fmt::format("{}: {}", what, refusal_));
       if (!failure_.empty() && !despite_failure) throw Error(ncclRemoteError, failure_);
+      if (refused_ticket_ == ticket) throw Error(ncclRemoteError, fmt::format("{}: {}", what, refusal_));
       if (!connection_) throw Error(ncclRemoteError, "the communicator's root is gone");
       fd = connection_->fd();
     }
@@ -132,7 +116,8 @@ void ControlLine::pump() {
   if (!connection_) return;
   bool open = connection_->flush() && connection_->receive();
   try {
-    while (auto message = connection_->next()) handle(*message);
+    while (auto message = connection_->next())
+      handle(*message);
   } catch (const Error&) {
     open = false;
   }
@@ -152,7 +137,8 @@ void ControlLine::handle(const Message& message) {
       Reader blobs(body);
       table_.clear();
       const auto count = blobs.get<std::uint32_t>();
-      for (std::uint32_t i = 0; i < count; ++i) table_.push_back(blobs.bytes());
+      for (std::uint32_t i = 0; i < count; ++i)
+        table_.push_back(blobs.bytes());
       table_ticket_ = ticket;
       return;
     }

@@ -3,7 +3,6 @@
 // on the sign of life. Any thread may call it.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -13,20 +12,10 @@
 #include <vector>
 
 #include "hostnccl/connection.h"
+#include "hostnccl/patience.h"
 #include "hostnccl/unique_id.h"
 
 namespace detccl::hostnccl {
-
-/// How long a call may wait: until `deadline`, or until `aborted` is set.
-struct Patience {
-  const std::atomic<bool>* aborted = nullptr;
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::chrono::seconds timeout{0};  ///< what the deadline was made of, for messages
-
-  static Patience of(const std::atomic<bool>& aborted, std::chrono::seconds timeout);
-  /// Throws Error once patience is at an end; `what` was waited for.
-  void check(const std::string& what) const;
-};
 
 class ControlLine {
  public:

@@ -50,7 +50,8 @@ std::exception_ptr work_off(const Works& works) noexcept {
 /// In the background a failure is the carrier's asynchronous error, and the carrier stays.
 void work_off_in_background(Communicator& carrier, const Works& works) noexcept {
   const ncclResult_t result = guarded([&] {
-    for (const Creation& creation : works) creation.work();
+    for (const Creation& creation : works)
+      creation.work();
     return ncclSuccess;
   });
   if (result != ncclSuccess) carrier.fail(result, last_error());
@@ -61,7 +62,8 @@ void start_in_background(Works works) {
   Communicator& carrier = *works.front().carrier;
   if (carrier.background.joinable()) carrier.background.join();
   carrier.set_in_progress();
-  for (Creation& creation : works) creation.carrier.reset();  // its owner joins the thread before it goes
+  for (Creation& creation : works)
+    creation.carrier.reset();  // its owner joins the thread before it goes
   carrier.background =
       std::thread([&carrier, list = std::move(works)] { work_off_in_background(carrier, list); });
 }
@@ -85,15 +87,16 @@ bool carry_out_creations(std::vector<Creation> creations) {
     threads.emplace_back([&, i] { failures[i] = work_off(foreground[i]); });
   }
   if (!foreground.empty()) failures[0] = work_off(foreground[0]);
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
   for (const std::exception_ptr& failure : failures) {
     if (failure != nullptr) std::rethrow_exception(failure);
   }
   return background;
 }
 
-void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclUniqueId>& ids, int rank, int device,
-               const ncclConfig_t* config) {
+void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclUniqueId>& ids, int rank,
+               int device, const ncclConfig_t* config) {
   if (comm == nullptr) throw Error(ncclInvalidArgument, "the pointer to the new communicator is NULL");
   if (size < 1 || rank < 0 || rank >= size) {
     throw Error(ncclInvalidArgument, fmt::format("rank {} of {} ranks: out of range", rank, size));
@@ -107,7 +110,8 @@ void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclU
   const Ring ring = ring_of(identity.settings, identity.size);
   const RootAddress root = decode(ids.front());
   std::vector<RootAddress> unused;
-  for (std::size_t i = 1; rank == 0 && i < ids.size(); ++i) unused.push_back(decode(ids[i]));
+  for (std::size_t i = 1; rank == 0 && i < ids.size(); ++i)
+    unused.push_back(decode(ids[i]));
 
   const bool background = !identity.config.blocking;
   auto communicator = std::make_shared<Communicator>(std::move(identity));
@@ -118,7 +122,8 @@ void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclU
   creation.background = background;
   creation.work = [c = communicator.get(), root, ring, unused] {
     bootstrap(*c, root, ring, c->patience());
-    for (const RootAddress& other : unused) dismiss(other);
+    for (const RootAddress& other : unused)
+      dismiss(other);
   };
   creation.cancel = [comm, handle] {
     process().registry.remove(handle);
@@ -142,7 +147,8 @@ void init_all(ncclComm_t* comms, int size, const int* devices) {
   group.start();
   ncclResult_t result = ncclSuccess;
   for (int i = 0; i < size; ++i) {
-    result = grouped([&](Group& g) { init_rank(g, comms + i, size, {id}, i, devices ? devices[i] : i, nullptr); });
+    result =
+        grouped([&](Group& g) { init_rank(g, comms + i, size, {id}, i, devices ? devices[i] : i, nullptr); });
     if (result != ncclSuccess) break;
   }
   const ncclResult_t ended = group.end();

@@ -10,8 +10,8 @@
 namespace detccl::hostnccl {
 
 /// ncclCommInitRank and its kin. `ids` are those of the call; the communicator is known by the first.
-void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclUniqueId>& ids, int rank, int device,
-               const ncclConfig_t* config);
+void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclUniqueId>& ids, int rank,
+               int device, const ncclConfig_t* config);
 
 /// ncclCommInitAll: `devices` may be null.
 void init_all(ncclComm_t* comms, int size, const int* devices);

@@ -29,7 +29,8 @@ void in_parent() {
 }
 
 void in_child() {
-  for (const int fd : open_descriptors->fds) ::close(fd);
+  for (const int fd : open_descriptors->fds)
+    ::close(fd);
   open_descriptors->fds.clear();
   open_descriptors->mutex.unlock();
 }

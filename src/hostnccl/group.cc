@@ -72,7 +72,8 @@ ncclResult_t Group::simulate_end() noexcept {
 }
 
 void Group::cancel(const Contents& contents) noexcept {
-  for (const Creation& creation : contents.creations) creation.cancel();
+  for (const Creation& creation : contents.creations)
+    creation.cancel();
 }
 
 ncclResult_t Group::carry_out(Contents contents) {
@@ -86,7 +87,8 @@ ncclResult_t Group::carry_out(Contents contents) {
     (direct ? batch->point_to_point : batch->collectives).push_back(pending.operation);
   }
   run(batches);
-  for (const auto& action : contents.last) action();
+  for (const auto& action : contents.last)
+    action();
   return background ? ncclInProgress : ncclSuccess;
 }
 

@@ -29,8 +29,8 @@ class Group {
 
   void start() { ++depth_; }
 
-  /// Ends one level; the outermost carries everything out. Returns the group's error, having launched nothing,
-  /// if one of its calls failed; ncclInProgress if something goes on in the background.
+  /// Ends one level; the outermost carries everything out. Returns the group's error, having launched
+  /// nothing, if one of its calls failed; ncclInProgress if something goes on in the background.
   ncclResult_t end() noexcept;
 
   /// Ends one level; the outermost forgets everything.

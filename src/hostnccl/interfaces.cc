@@ -32,7 +32,8 @@ bool selects(std::string_view value, std::string_view name) {
 
 sockaddr_in listening_address() {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) throw Error(ncclSystemError, fmt::format("getifaddrs: {}", std::strerror(errno)));
+  if (::getifaddrs(&list) != 0)
+    throw Error(ncclSystemError, fmt::format("getifaddrs: {}", std::strerror(errno)));
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
   const char* wanted = std::getenv("NCCL_SOCKET_IFNAME");
   if (wanted != nullptr && *wanted == '\0') wanted = nullptr;
@@ -48,8 +49,9 @@ sockaddr_in listening_address() {
     if (is_loopback && !loopback) loopback = address;
   }
   if (wanted != nullptr) {
-    throw Error(ncclInvalidUsage,
-                fmt::format("NCCL_SOCKET_IFNAME={} selects no interface that is up and has an IPv4 address", wanted));
+    throw Error(
+        ncclInvalidUsage,
+        fmt::format("NCCL_SOCKET_IFNAME={} selects no interface that is up and has an IPv4 address", wanted));
   }
   if (!loopback) throw Error(ncclSystemError, "no network interface with an IPv4 address is up");
   return *loopback;

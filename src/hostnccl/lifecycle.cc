@@ -33,7 +33,8 @@ void take_down(std::shared_ptr<Communicator> communicator) {
 void finalize(Group& group, const std::shared_ptr<Communicator>& communicator) {
   if (communicator->revoked) throw Error(ncclInvalidUsage, "a revoked communicator cannot be finalized");
   communicator->check_ready();
-  if (communicator->finalized) throw Error(ncclInvalidArgument, "the communicator has been finalized already");
+  if (communicator->finalized)
+    throw Error(ncclInvalidArgument, "the communicator has been finalized already");
   // Nothing is ever under way between two calls, so there is nothing to flush.
   group.add_last([communicator] { communicator->finalized = true; });
 }
@@ -69,7 +70,8 @@ void abort(ncclComm_t handle) {
 
 void revoke(const std::shared_ptr<Communicator>& communicator, int flags) {
   if (flags != NCCL_REVOKE_DEFAULT) {
-    throw Error(ncclInvalidArgument, fmt::format("revoke flags {}: only NCCL_REVOKE_DEFAULT is allowed", flags));
+    throw Error(ncclInvalidArgument,
+                fmt::format("revoke flags {}: only NCCL_REVOKE_DEFAULT is allowed", flags));
   }
   if (communicator->finalized) throw Error(ncclInvalidUsage, "a finalized communicator cannot be revoked");
   if (communicator->result() == ncclInProgress) {

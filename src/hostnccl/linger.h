@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators that their user has destroyed while other ranks may still need their last data. They are moved
-// on by a thread of their own, which exists only while there are any, until all ranks have left. So a destroy
-// neither waits for other ranks, whatever the order, nor takes data away from them.
+// Communicators that their user has destroyed while other ranks may still need their last data. They are
+// moved on by a thread of their own, which exists only while there are any, until all ranks have left. So a
+// destroy neither waits for other ranks, whatever the order, nor takes data away from them.
 #pragma once
 
 #include <chrono>

@@ -12,7 +12,8 @@ namespace detccl::hostnccl {
 void* Memory::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   constexpr std::size_t kAlignment = NCCL_WIN_REQUIRED_ALIGNMENT;
-  if (bytes > SIZE_MAX - kAlignment) throw Error(ncclInvalidArgument, fmt::format("cannot allocate {} bytes", bytes));
+  if (bytes > SIZE_MAX - kAlignment)
+    throw Error(ncclInvalidArgument, fmt::format("cannot allocate {} bytes", bytes));
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   void* pointer = std::aligned_alloc(kAlignment, rounded);
   if (pointer == nullptr) throw Error(ncclSystemError, fmt::format("no memory for {} bytes", bytes));

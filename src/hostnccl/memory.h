@@ -11,7 +11,8 @@ namespace detccl::hostnccl {
 /// Any thread.
 class Memory {
  public:
-  /// Contents undefined, aligned to NCCL_WIN_REQUIRED_ALIGNMENT; null for 0 bytes. Throws Error(ncclSystemError).
+  /// Contents undefined, aligned to NCCL_WIN_REQUIRED_ALIGNMENT; null for 0 bytes. Throws
+  /// Error(ncclSystemError).
   void* allocate(std::size_t bytes);
   /// Null is allowed. Throws Error(ncclInvalidArgument) for what allocate() has not given out.
   void free(void* pointer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives without arithmetic: each rank exchanges directly with those concerned, in one stage. There is no
-// order in them, so no placement either. Counts and offsets in elements of the program's type; `count` is one
-// rank's block. `in_place`: the own block is where it belongs already.
+// Collectives without arithmetic: each rank exchanges directly with those concerned, in one stage. There is
+// no order in them, so no placement either. Counts and offsets in elements of the program's type; `count` is
+// one rank's block. `in_place`: the own block is where it belongs already.
 #pragma once
 
 #include <cstdint>

@@ -10,11 +10,21 @@
 namespace detccl::hostnccl {
 
 enum class Kind : std::uint8_t {
-  all_reduce, reduce_scatter, reduce, all_gather, broadcast, all_to_all, gather, scatter,
-  send, receive,
+  all_reduce,
+  reduce_scatter,
+  reduce,
+  all_gather,
+  broadcast,
+  all_to_all,
+  gather,
+  scatter,
+  send,
+  receive,
 };
 
-constexpr bool is_point_to_point(Kind kind) { return kind == Kind::send || kind == Kind::receive; }
+constexpr bool is_point_to_point(Kind kind) {
+  return kind == Kind::send || kind == Kind::receive;
+}
 
 const char* name(Kind kind);  ///< "AllReduce" …
 
@@ -25,9 +35,9 @@ struct Operation {
   std::uint64_t count = 0;  ///< elements, as NCCL counts them for this kind
   contract::DataType type = contract::DataType::float32;
   contract::Op op = contract::Op::sum;
-  std::uint64_t scalar = 0;                ///< PreMulSum's factor, its bit pattern in `type` …
-  const void* deferred_scalar = nullptr;   ///< … or where to read it when the operation starts
-  std::uint32_t root = 0;                  ///< or the peer
+  std::uint64_t scalar = 0;               ///< PreMulSum's factor, its bit pattern in `type` …
+  const void* deferred_scalar = nullptr;  ///< … or where to read it when the operation starts
+  std::uint32_t root = 0;                 ///< or the peer
 };
 
 /// "AllReduce of 1024 float32"

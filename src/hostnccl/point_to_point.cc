@@ -20,14 +20,15 @@ std::size_t bytes_of(const Operation& o) {
 
 void copy_to_self(const std::vector<const Operation*>& sends, const std::vector<const Operation*>& receives) {
   if (sends.size() != receives.size()) {
-    throw Error(ncclInvalidUsage, fmt::format("a rank that sends to itself must receive in the same group: this one "
-                                              "has {} such sends and {} such receives",
-                                              sends.size(), receives.size()));
+    throw Error(ncclInvalidUsage,
+                fmt::format("a rank that sends to itself must receive in the same group: this one "
+                            "has {} such sends and {} such receives",
+                            sends.size(), receives.size()));
   }
   for (std::size_t i = 0; i < sends.size(); ++i) {
     if (bytes_of(*sends[i]) != bytes_of(*receives[i])) {
-      throw Error(ncclInvalidUsage, fmt::format("a rank sends {} bytes to itself and receives {}", bytes_of(*sends[i]),
-                                                bytes_of(*receives[i])));
+      throw Error(ncclInvalidUsage, fmt::format("a rank sends {} bytes to itself and receives {}",
+                                                bytes_of(*sends[i]), bytes_of(*receives[i])));
     }
   }
   for (std::size_t i = 0; i < sends.size(); ++i) {

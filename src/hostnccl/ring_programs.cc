@@ -100,12 +100,14 @@ plan::Program ring_all_reduce(const Ring& ring, std::uint32_t rank, std::span<co
   return program;
 }
 
-plan::Program ring_reduce_scatter(const Ring& ring, std::uint32_t rank, std::uint64_t stride, std::uint64_t count) {
+plan::Program ring_reduce_scatter(const Ring& ring, std::uint32_t rank, std::uint64_t stride,
+                                  std::uint64_t count) {
   const Place place(ring, rank);
   plan::Program program;
   program.slots = reduction_slots(count);
   std::vector<Region> inputs;
-  for (const std::uint32_t owner : ring) inputs.push_back(input(owner * stride, count));
+  for (const std::uint32_t owner : ring)
+    inputs.push_back(input(owner * stride, count));
   add_reduction(program, place, inputs, output(0, count));
   return program;
 }

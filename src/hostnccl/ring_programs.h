@@ -25,7 +25,8 @@ plan::Program ring_all_reduce(const Ring& ring, std::uint32_t rank, std::span<co
                               std::span<const std::uint64_t> counts);
 
 /// Rank r's shard starts at r * stride in the input; `count` elements of each are reduced.
-plan::Program ring_reduce_scatter(const Ring& ring, std::uint32_t rank, std::uint64_t stride, std::uint64_t count);
+plan::Program ring_reduce_scatter(const Ring& ring, std::uint32_t rank, std::uint64_t stride,
+                                  std::uint64_t count);
 
 /// The result is written at the root only.
 plan::Program ring_reduce(const Ring& ring, std::uint32_t rank, std::uint32_t root, std::uint64_t count);

@@ -64,13 +64,15 @@ std::vector<int> Root::descriptors() const {
   for (const auto& [rank, member] : members_) {
     if (member.connection) fds.push_back(member.connection->fd());
   }
-  for (const Connection& connection : refused_) fds.push_back(connection.fd());
+  for (const Connection& connection : refused_)
+    fds.push_back(connection.fd());
   return fds;
 }
 
 bool Root::unsent(int fd) const {
   return std::any_of(members_.begin(), members_.end(), [fd](const auto& entry) {
-    return entry.second.connection && entry.second.connection->fd() == fd && entry.second.connection->unsent();
+    return entry.second.connection && entry.second.connection->fd() == fd &&
+           entry.second.connection->unsent();
   });
 }
 
@@ -79,7 +81,8 @@ void Root::serve(int fd) {
     if (!member.connection || member.connection->fd() != fd) continue;
     bool open = member.connection->flush() && member.connection->receive();
     try {
-      while (auto message = member.connection->next()) handle(rank, *message);
+      while (auto message = member.connection->next())
+        handle(rank, *message);
     } catch (const Error&) {
       open = false;
     }
@@ -100,7 +103,8 @@ void Root::handle(std::uint32_t rank, const Message& message) {
       Request request;
       request.ticket = reader.get<std::uint64_t>();
       const auto count = reader.get<std::uint32_t>();
-      for (std::uint32_t i = 0; i < count; ++i) request.members.push_back(reader.get<std::uint32_t>());
+      for (std::uint32_t i = 0; i < count; ++i)
+        request.members.push_back(reader.get<std::uint32_t>());
       request.blob = reader.bytes();
       member.request = request;
       return answer(request.members);
@@ -141,7 +145,8 @@ void Root::refuse_gathers_with(std::uint32_t gone) {
     const auto& members = member.request->members;
     if (std::find(members.begin(), members.end(), gone) == members.end()) continue;
     member.connection->send(
-        {MessageType::refused, Writer().put(member.request->ticket).put(fmt::format("rank {} is gone", gone)).take()});
+        {MessageType::refused,
+         Writer().put(member.request->ticket).put(fmt::format("rank {} is gone", gone)).take()});
     member.request.reset();
   }
 }
@@ -181,9 +186,9 @@ void Root::announce_if_all_left() {
 }
 
 bool Root::finished(std::chrono::steady_clock::time_point now) const {
-  const bool nobody = refused_.empty() && std::all_of(members_.begin(), members_.end(), [](const auto& entry) {
-    return !entry.second.connection;
-  });
+  const bool nobody =
+      refused_.empty() && std::all_of(members_.begin(), members_.end(),
+                                      [](const auto& entry) { return !entry.second.connection; });
   if (!nobody || size_ == 0) return false;
   return complete_ || (!failure_.empty() && (attempts_ >= size_ || now - failed_at_ >= kTimeForLateComers));
 }

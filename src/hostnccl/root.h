@@ -43,8 +43,8 @@ class Root {
   /// Tells everyone that the root's process ends in good order.
   void leave();
 
-  /// Whether nobody needs this root any more: every rank has left. One that failed before all had joined stays
-  /// a while for those that come late: they are to hear why.
+  /// Whether nobody needs this root any more: every rank has left. One that failed before all had joined
+  /// stays a while for those that come late: they are to hear why.
   bool finished(std::chrono::steady_clock::time_point now) const;
 
  private:
@@ -71,7 +71,7 @@ class Root {
   std::map<std::uint32_t, Member> members_;
   std::vector<Connection> refused_;  ///< kept until they are closed by the other side
   bool complete_ = false;            ///< all have joined
-  std::uint32_t attempts_ = 0;  ///< to join
+  std::uint32_t attempts_ = 0;       ///< to join
   std::string failure_;
   std::chrono::steady_clock::time_point failed_at_{};
 };

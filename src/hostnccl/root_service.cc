@@ -84,7 +84,8 @@ bool RootService::stop_if_unused() {
 
 std::vector<pollfd> RootService::collect() {
   std::vector<pollfd> polled{{listener_.get(), POLLIN, 0}};
-  for (const Connection& stranger : strangers_) polled.push_back({stranger.fd(), POLLIN, 0});
+  for (const Connection& stranger : strangers_)
+    polled.push_back({stranger.fd(), POLLIN, 0});
   for (const auto& [magic, root] : roots_) {
     for (const int fd : root.descriptors()) {
       polled.push_back({fd, static_cast<short>(root.unsent(fd) ? POLLIN | POLLOUT : POLLIN), 0});
@@ -101,7 +102,8 @@ void RootService::serve(int fd) {
     if (!serve_stranger(*stranger)) strangers_.erase(stranger);
     return;
   }
-  for (auto& [magic, root] : roots_) root.serve(fd);
+  for (auto& [magic, root] : roots_)
+    root.serve(fd);
 }
 
 void RootService::accept_strangers() {
@@ -138,14 +140,16 @@ void RootService::introduce(Connection& stranger, const Message& message) {
   const Hello hello = Hello::read(message);
   const auto root = roots_.find(hello.magic);
   if (root != roots_.end()) return root->second.join(std::move(stranger), hello);
-  stranger.send({MessageType::failed, "there is no communicator of this unique id (any more): it failed, or its "
-                                      "ranks have all left; an id serves for one communicator"});
+  stranger.send({MessageType::failed,
+                 "there is no communicator of this unique id (any more): it failed, or its "
+                 "ranks have all left; an id serves for one communicator"});
 }
 
 void RootService::leave() {
   const std::lock_guard lock(mutex_);
   if (process_ != ::getpid()) return;
-  for (auto& [magic, root] : roots_) root.leave();
+  for (auto& [magic, root] : roots_)
+    root.leave();
 }
 
 }  // namespace detccl::hostnccl

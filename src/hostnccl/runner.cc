@@ -32,7 +32,8 @@ void drive(std::vector<std::unique_ptr<Track>>& tracks) {
     if (idle > kSpins) sched_yield();
     const Track::Clock::time_point now = Track::Clock::now();
     if (now < next_watch) continue;
-    for (const auto& track : tracks) track->watch(now);
+    for (const auto& track : tracks)
+      track->watch(now);
     next_watch = now + kWatchInterval;
   }
 }
@@ -41,7 +42,8 @@ void drive(std::vector<std::unique_ptr<Track>>& tracks) {
 
 void run(const std::vector<Batch>& batches) {
   std::vector<std::unique_ptr<Track>> tracks;
-  for (const Batch& batch : batches) tracks.push_back(std::make_unique<Track>(batch));
+  for (const Batch& batch : batches)
+    tracks.push_back(std::make_unique<Track>(batch));
   drive(tracks);
   for (const auto& track : tracks) {
     if (track->error()) throw *track->error();

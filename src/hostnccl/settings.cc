@@ -25,8 +25,9 @@ std::optional<T> parse_number(std::string_view text) {
 }
 
 [[noreturn]] void bad_placement(std::string_view value) {
-  throw Error(ncclInvalidUsage,
-              fmt::format("HOSTNCCL_PLACEMENT={}: allowed is a permutation of the ranks, as in 2,0,1,3", value));
+  throw Error(
+      ncclInvalidUsage,
+      fmt::format("HOSTNCCL_PLACEMENT={}: allowed is a permutation of the ranks, as in 2,0,1,3", value));
 }
 
 std::vector<std::uint32_t> parse_placement(std::string_view value) {
@@ -52,9 +53,10 @@ void refuse_unknown_names() {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
     if (name.starts_with("HOSTNCCL_") && name != "HOSTNCCL_PLACEMENT" && name != "HOSTNCCL_TIMEOUT") {
-      throw Error(ncclInvalidUsage, fmt::format("{} is no variable of this library; there are HOSTNCCL_PLACEMENT and "
-                                                "HOSTNCCL_TIMEOUT",
-                                                name));
+      throw Error(ncclInvalidUsage,
+                  fmt::format("{} is no variable of this library; there are HOSTNCCL_PLACEMENT and "
+                              "HOSTNCCL_TIMEOUT",
+                              name));
     }
   }
 }
@@ -70,8 +72,9 @@ Settings read_settings() {
   if (const char* value = std::getenv("HOSTNCCL_TIMEOUT"); value != nullptr && *value != '\0') {
     const auto seconds = parse_number<std::uint32_t>(value);
     if (!seconds) {
-      throw Error(ncclInvalidUsage,
-                  fmt::format("HOSTNCCL_TIMEOUT={}: allowed is a whole number of seconds, 0 for never", value));
+      throw Error(
+          ncclInvalidUsage,
+          fmt::format("HOSTNCCL_TIMEOUT={}: allowed is a whole number of seconds, 0 for never", value));
     }
     settings.timeout = std::chrono::seconds(*seconds);
   }

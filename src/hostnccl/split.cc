@@ -55,7 +55,8 @@ void make_child(const Plan& plan, const Ranks& members) {
   }
   const auto ids = parent.control->gather(members, id, parent.patience(), plan.despite_failure);
   ncclUniqueId root{};
-  if (ids.front().size() != sizeof root.internal) throw Error(ncclInternalError, "the child's first rank sent no id");
+  if (ids.front().size() != sizeof root.internal)
+    throw Error(ncclInternalError, "the child's first rank sent no id");
   std::copy(ids.front().begin(), ids.front().end(), root.internal);
 
   auto child = std::make_shared<Communicator>(std::move(identity));
@@ -74,12 +75,13 @@ Ranks members_of(int color, const std::vector<std::string>& choices) {
   }
   std::sort(found.begin(), found.end());
   Ranks members;
-  for (const auto& [key, rank] : found) members.push_back(rank);
+  for (const auto& [key, rank] : found)
+    members.push_back(rank);
   return members;
 }
 
-void add_creation(Group& group, const std::shared_ptr<Communicator>& parent, ncclComm_t* comm, const Config& config,
-                  std::function<void()> work) {
+void add_creation(Group& group, const std::shared_ptr<Communicator>& parent, ncclComm_t* comm,
+                  const Config& config, std::function<void()> work) {
   *comm = nullptr;
   Creation creation;
   creation.carrier = parent;
@@ -91,7 +93,8 @@ void add_creation(Group& group, const std::shared_ptr<Communicator>& parent, ncc
 
 Ranks everyone(std::uint32_t size) {
   Ranks ranks(size);
-  for (std::uint32_t rank = 0; rank < size; ++rank) ranks[rank] = rank;
+  for (std::uint32_t rank = 0; rank < size; ++rank)
+    ranks[rank] = rank;
   return ranks;
 }
 
@@ -102,7 +105,8 @@ void split(Group& group, const std::shared_ptr<Communicator>& parent, int color,
   parent->check_ready();
   if (comm == nullptr) throw Error(ncclInvalidArgument, "the pointer to the new communicator is NULL");
   if (color < 0 && color != NCCL_SPLIT_NOCOLOR) {
-    throw Error(ncclInvalidArgument, fmt::format("color {}: allowed is 0 or more, or NCCL_SPLIT_NOCOLOR", color));
+    throw Error(ncclInvalidArgument,
+                fmt::format("color {}: allowed is 0 or more, or NCCL_SPLIT_NOCOLOR", color));
   }
   const Plan plan{parent.get(), read_config(config, parent->identity().config), comm, false};
   add_creation(group, parent, comm, plan.config, [plan, color, key] {
@@ -130,16 +134,18 @@ void shrink(Group& group, const std::shared_ptr<Communicator>& parent, std::span
   for (const int rank : excluded) {
     const auto found = std::find(members.begin(), members.end(), static_cast<std::uint32_t>(rank));
     if (found == members.end()) {
-      throw Error(ncclInvalidArgument, fmt::format("the list of excluded ranks names {}, which is out of range or "
-                                                   "there twice",
-                                                   rank));
+      throw Error(ncclInvalidArgument,
+                  fmt::format("the list of excluded ranks names {}, which is out of range or "
+                              "there twice",
+                              rank));
     }
     members.erase(found);
     if (static_cast<std::uint32_t>(rank) == parent->rank()) {
       throw Error(ncclInvalidArgument, "an excluded rank must not call ncclCommShrink");
     }
   }
-  const Plan plan{parent.get(), read_config(config, parent->identity().config), comm, flags == NCCL_SHRINK_ABORT};
+  const Plan plan{parent.get(), read_config(config, parent->identity().config), comm,
+                  flags == NCCL_SHRINK_ABORT};
   add_creation(group, parent, comm, plan.config, [plan, members] {
     Communicator& from = *plan.parent;
     if (plan.despite_failure) {

@@ -16,10 +16,12 @@ constexpr std::chrono::milliseconds kGrace{300};
 Track::Track(const Batch& batch)
     : batch_(batch), use_(batch.communicator->use, std::try_to_lock), last_step_(Clock::now()) {
   if (!use_) {
-    throw Error(ncclInvalidUsage, "two threads use one communicator at the same time; operations on it must be "
-                                  "called by one thread after the other");
+    throw Error(ncclInvalidUsage,
+                "two threads use one communicator at the same time; operations on it must be "
+                "called by one thread after the other");
   }
-  if (batch.communicator->interrupted()) throw Error(ncclInvalidArgument, "the communicator has been aborted");
+  if (batch.communicator->interrupted())
+    throw Error(ncclInvalidArgument, "the communicator has been aborted");
   batch.communicator->check_usable();
 }
 
@@ -27,8 +29,8 @@ bool Track::start_next() {
   Communicator& c = *batch_.communicator;
   if (next_ < batch_.collectives.size()) {
     Work work = work_of(batch_.collectives[next_++], c.ring, c.rank());
-    execution_ = std::make_unique<engine::Execution>(*c.exchange, c.scratch, work.arithmetic, std::move(work.jobs),
-                                                     c.sequence++);
+    execution_ = std::make_unique<engine::Execution>(*c.exchange, c.scratch, work.arithmetic,
+                                                     std::move(work.jobs), c.sequence++);
     return true;
   }
   if (!batch_.point_to_point.empty() && !sent_and_received_) {

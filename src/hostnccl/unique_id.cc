@@ -30,7 +30,8 @@ static_assert(sizeof(Layout) <= NCCL_UNIQUE_ID_BYTES);
 std::uint64_t check_of(const Layout& layout) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(&layout);
   std::uint64_t hash = 0xcbf29ce484222325u;
-  for (std::size_t i = 0; i < offsetof(Layout, check); ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  for (std::size_t i = 0; i < offsetof(Layout, check); ++i)
+    hash = (hash ^ bytes[i]) * 0x100000001b3u;
   return hash;
 }
 
@@ -53,13 +54,15 @@ RootAddress decode(const ncclUniqueId& id) {
   Layout layout{};
   std::memcpy(&layout, id.internal, sizeof layout);
   if (std::memcmp(layout.marker, kMarker, sizeof kMarker) != 0 || layout.check != check_of(layout)) {
-    throw Error(ncclInvalidArgument, "the unique id was not made by ncclGetUniqueId of this library, or is damaged");
+    throw Error(ncclInvalidArgument,
+                "the unique id was not made by ncclGetUniqueId of this library, or is damaged");
   }
   if (layout.format != kFormat) {
-    throw Error(ncclInvalidArgument,
-                fmt::format("the unique id has format {}, this library makes and reads format {}: every rank must "
-                            "use the same version of it",
-                            layout.format, kFormat));
+    throw Error(
+        ncclInvalidArgument,
+        fmt::format("the unique id has format {}, this library makes and reads format {}: every rank must "
+                    "use the same version of it",
+                    layout.format, kFormat));
   }
   RootAddress root;
   root.address.sin_family = AF_INET;

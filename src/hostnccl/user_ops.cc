@@ -12,7 +12,8 @@ std::atomic<int> next_handle{ncclNumOps};
 
 ncclRedOp_t UserOps::add(const UserOp& op) {
   const int handle = next_handle.fetch_add(1, std::memory_order_relaxed);
-  if (handle < ncclNumOps) throw Error(ncclInternalError, "the process has made too many reduction operations");
+  if (handle < ncclNumOps)
+    throw Error(ncclInternalError, "the process has made too many reduction operations");
   const std::lock_guard lock(mutex_);
   ops_.emplace(handle, op);
   return static_cast<ncclRedOp_t>(handle);

@@ -46,8 +46,8 @@ struct FrameHeader {
 class Writer {
  public:
   template <typename T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_convertible_v<T, std::string_view>)
-  Writer& put(const T& value) {
+  requires(std::is_trivially_copyable_v<T> &&
+           !std::is_convertible_v<T, std::string_view>) Writer& put(const T& value) {
     body_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }

@@ -73,9 +73,12 @@ TEST_F(Arguments, CountsThatOverflow) {
 TEST_F(Arguments, UserOperations) {
   float factor = 3;
   ncclRedOp_t op;
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(nullptr, &factor, ncclFloat32, ncclScalarHostImmediate, comm_), ncclInvalidArgument);
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, nullptr, ncclFloat32, ncclScalarHostImmediate, comm_), ncclInvalidArgument);
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &factor, kBadType, ncclScalarHostImmediate, comm_), ncclInvalidArgument);
+  EXPECT_EQ(ncclRedOpCreatePreMulSum(nullptr, &factor, ncclFloat32, ncclScalarHostImmediate, comm_),
+            ncclInvalidArgument);
+  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, nullptr, ncclFloat32, ncclScalarHostImmediate, comm_),
+            ncclInvalidArgument);
+  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &factor, kBadType, ncclScalarHostImmediate, comm_),
+            ncclInvalidArgument);
   must(ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat32, ncclScalarHostImmediate, comm_));
   EXPECT_EQ(all_reduce(4, ncclFloat32, op, comm_), ncclSuccess);
   EXPECT_EQ(out_[3], 12.0f);
@@ -150,7 +153,8 @@ TEST_F(Arguments, MemoryAndRegistration) {
   must(ncclCommWindowRegister(comm_, memory, 100000, &window, NCCL_WIN_COLL_SYMMETRIC));
   must(ncclCommWindowDeregister(comm_, window));
   EXPECT_EQ(ncclCommWindowRegister(comm_, memory, 100000, &window, 8), ncclInvalidArgument);
-  EXPECT_EQ(ncclCommWindowRegister(comm_, static_cast<char*>(memory) + 8, 8, &window, 0), ncclInvalidArgument);
+  EXPECT_EQ(ncclCommWindowRegister(comm_, static_cast<char*>(memory) + 8, 8, &window, 0),
+            ncclInvalidArgument);
   must(ncclMemFree(memory));
   EXPECT_EQ(ncclMemFree(memory), ncclInvalidArgument);
   EXPECT_EQ(ncclMemAlloc(nullptr, 1), ncclInvalidArgument);

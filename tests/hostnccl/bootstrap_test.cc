@@ -105,8 +105,10 @@ TEST(Bootstrap, StrangersDoNoHarm) {
     char byte = 0;
     EXPECT_LE(recv(sockets[i], &byte, 1, 0), 0) << "stranger " << i << " is still connected";
   }
-  for (const Attempt& attempt : join({{2, 0}, {2, 1}}, id)) EXPECT_EQ(attempt.result, ncclSuccess) << attempt.error;
-  for (const int fd : sockets) close(fd);
+  for (const Attempt& attempt : join({{2, 0}, {2, 1}}, id))
+    EXPECT_EQ(attempt.result, ncclSuccess) << attempt.error;
+  for (const int fd : sockets)
+    close(fd);
 }
 
 Attempt init_with(const char* name, const char* value, int ranks = 1) {
@@ -125,7 +127,8 @@ TEST(Bootstrap, VariablesAreChecked) {
   for (const char* bad : {"0,0", "1", "0,2,1,1", "0,", ",", "a", "0, 1", "-1"}) {
     const Attempt attempt = init_with("HOSTNCCL_PLACEMENT", bad, 2);
     EXPECT_EQ(attempt.result, ncclInvalidUsage) << bad;
-    EXPECT_NE(attempt.error.find(std::string("HOSTNCCL_PLACEMENT=") + bad), std::string::npos) << attempt.error;
+    EXPECT_NE(attempt.error.find(std::string("HOSTNCCL_PLACEMENT=") + bad), std::string::npos)
+        << attempt.error;
   }
   const Attempt other_size = init_with("HOSTNCCL_PLACEMENT", "1,0,2", 2);
   EXPECT_EQ(other_size.result, ncclInvalidUsage);

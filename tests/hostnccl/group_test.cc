@@ -12,7 +12,8 @@ class OneThread : public testing::Test {
  protected:
   void SetUp() override { must(ncclCommInitAll(comms_.data(), kRanks, nullptr)); }
   void TearDown() override {
-    for (ncclComm_t comm : comms_) must(ncclCommDestroy(comm));
+    for (ncclComm_t comm : comms_)
+      must(ncclCommDestroy(comm));
   }
   /// Every rank's part of an AllReduce of its number plus one.
   void all_reduce_each() {
@@ -80,13 +81,15 @@ TEST_F(OneThread, SeveralCommunicatorsInAnyOrder) {
   must(ncclGroupEnd());
   EXPECT_EQ(results_, sums_);
   EXPECT_EQ(other_results, std::vector<int>(3, 6));
-  for (ncclComm_t comm : others) must(ncclCommDestroy(comm));
+  for (ncclComm_t comm : others)
+    must(ncclCommDestroy(comm));
 }
 
 TEST_F(OneThread, AnErrorPoisonsTheGroupAndNothingRuns) {
   must(ncclGroupStart());
   all_reduce_each();
-  EXPECT_EQ(ncclAllReduce(&values_[0], &results_[0], 1, static_cast<ncclDataType_t>(12), ncclSum, comms_[0], nullptr),
+  EXPECT_EQ(ncclAllReduce(&values_[0], &results_[0], 1, static_cast<ncclDataType_t>(12), ncclSum, comms_[0],
+                          nullptr),
             ncclInvalidArgument);
   EXPECT_EQ(ncclGroupEnd(), ncclInvalidArgument);
   EXPECT_EQ(results_, std::vector<int>(3, 0));
@@ -99,7 +102,8 @@ TEST_F(OneThread, AnErrorPoisonsTheGroupAndNothingRuns) {
 TEST_F(OneThread, AnErrorInANestedGroupPoisonsTheOutermost) {
   must(ncclGroupStart());
   must(ncclGroupStart());
-  EXPECT_EQ(ncclBroadcast(&values_[0], &results_[0], 1, ncclInt32, 3, comms_[0], nullptr), ncclInvalidArgument);
+  EXPECT_EQ(ncclBroadcast(&values_[0], &results_[0], 1, ncclInt32, 3, comms_[0], nullptr),
+            ncclInvalidArgument);
   EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
   all_reduce_each();
   EXPECT_EQ(ncclGroupEnd(), ncclInvalidArgument);
@@ -143,7 +147,8 @@ TEST_F(OneThread, DeviceScalarIsReadWhenTheOperationRuns) {
   factors = {2, 2, 2};
   must(ncclGroupEnd());
   EXPECT_EQ(results_, std::vector<int>(3, 12));
-  for (std::size_t r = 0; r < 3; ++r) must(ncclRedOpDestroy(ops[r], comms_[r]));
+  for (std::size_t r = 0; r < 3; ++r)
+    must(ncclRedOpDestroy(ops[r], comms_[r]));
 }
 
 TEST(Group, EndWithoutStart) {

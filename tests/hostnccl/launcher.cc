@@ -38,13 +38,15 @@ class Folder {
 };
 
 /// Replaces the forked child by the rank's program.
-[[noreturn]] void become_rank(const Launch& launch, int rank, const fs::path& id_file, const fs::path& output) {
+[[noreturn]] void become_rank(const Launch& launch, int rank, const fs::path& id_file,
+                              const fs::path& output) {
   setpgid(0, 0);  // so that its own children are killed with it
   const int fd = open(output.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   dup2(fd, 1);
   dup2(fd, 2);
   setenv("NCCL_SOCKET_IFNAME", "lo", 1);
-  for (const auto& [name, value] : launch.environment) setenv(name.c_str(), value.c_str(), 1);
+  for (const auto& [name, value] : launch.environment)
+    setenv(name.c_str(), value.c_str(), 1);
   const std::string number = std::to_string(rank), ranks = std::to_string(launch.ranks);
   execl(HOSTNCCL_RANK_PROGRAM, HOSTNCCL_RANK_PROGRAM, launch.scenario.c_str(), number.c_str(), ranks.c_str(),
         id_file.c_str(), nullptr);
@@ -94,7 +96,8 @@ std::vector<RankOutcome> launch(const Launch& launch) {
   }
   if (late.empty()) return outcomes;
   std::string all;
-  for (const RankOutcome& outcome : outcomes) all += "\n[" + std::to_string(outcome.exit_code) + "] " + outcome.output;
+  for (const RankOutcome& outcome : outcomes)
+    all += "\n[" + std::to_string(outcome.exit_code) + "] " + outcome.output;
   throw std::runtime_error("ranks" + late + " did not end in time;" + all);
 }
 

@@ -2,55 +2,26 @@
 // Communicators from their making to their end, in one process.
 #include <dirent.h>
 
-#include <atomic>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "nonblocking.h"
 #include "ranks.h"
 
 namespace detccl::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 int entries_of(const char* folder) {
   int count = 0;
   DIR* dir = opendir(folder);
-  while (readdir(dir) != nullptr) ++count;
+  while (readdir(dir) != nullptr)
+    ++count;
   closedir(dir);
   return count;
-}
-
-/// Waits for what goes on in the background to be over.
-void expect_soon(const std::function<bool()>& condition, const char* what) {
-  const auto deadline = Clock::now() + std::chrono::seconds(20);
-  while (!condition() && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(5));
-  EXPECT_TRUE(condition()) << what;
-}
-
-ncclResult_t async_error(ncclComm_t comm) {
-  ncclResult_t result = ncclSuccess;
-  must(ncclCommGetAsyncError(comm, &result));
-  return result;
-}
-
-ncclComm_t init_nonblocking(int ranks, const ncclUniqueId& id, int rank) {
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  ncclComm_t comm = nullptr;
-  const ncclResult_t result = ncclCommInitRankConfig(&comm, ranks, id, rank, &config);
-  EXPECT_TRUE(result == ncclSuccess || result == ncclInProgress) << result;
-  EXPECT_NE(comm, nullptr);
-  return comm;
-}
-
-void await_ready(ncclComm_t comm) {
-  while (async_error(comm) == ncclInProgress) std::this_thread::sleep_for(milliseconds(1));
-  EXPECT_EQ(async_error(comm), ncclSuccess);
 }
 
 TEST(Lifecycle, InitAllKnowsRanksAndDevices) {
@@ -66,7 +37,8 @@ TEST(Lifecycle, InitAllKnowsRanksAndDevices) {
     EXPECT_EQ(rank, i);
     EXPECT_EQ(device, devices[i]);
   }
-  for (int i : {1, 2, 0}) must(ncclCommDestroy(comms[i]));
+  for (int i : {1, 2, 0})
+    must(ncclCommDestroy(comms[i]));
 }
 
 TEST(Lifecycle, ManyCyclesLeaveNeitherThreadsNorDescriptors) {
@@ -75,18 +47,22 @@ TEST(Lifecycle, ManyCyclesLeaveNeitherThreadsNorDescriptors) {
     must(ncclCommInitAll(comms, 3, nullptr));
     int value[3] = {1, 2, 3};
     must(ncclGroupStart());
-    for (int i = 0; i < 3; ++i) must(ncclAllReduce(&value[i], &value[i], 1, ncclInt32, ncclSum, comms[i], nullptr));
+    for (int i = 0; i < 3; ++i)
+      must(ncclAllReduce(&value[i], &value[i], 1, ncclInt32, ncclSum, comms[i], nullptr));
     must(ncclGroupEnd());
     EXPECT_EQ(value[2], 6);
-    for (ncclComm_t comm : comms) must(ncclCommDestroy(comm));
+    for (ncclComm_t comm : comms)
+      must(ncclCommDestroy(comm));
   };
-  for (int i = 0; i < 3; ++i) cycle();
+  for (int i = 0; i < 3; ++i)
+    cycle();
   // What the transport opens once and keeps is open by now.
   const auto threads = [] { return entries_of("/proc/self/task"); };
   const auto descriptors = [] { return entries_of("/proc/self/fd"); };
   std::this_thread::sleep_for(milliseconds(300));
   const int threads_before = threads(), descriptors_before = descriptors();
-  for (int i = 0; i < 25; ++i) cycle();
+  for (int i = 0; i < 25; ++i)
+    cycle();
   expect_soon([&] { return threads() <= threads_before; }, "threads are left");
   expect_soon([&] { return descriptors() <= descriptors_before; }, "descriptors are left");
 }
@@ -128,49 +104,6 @@ TEST(Lifecycle, NonblockingInit) {
   must(ncclCommDestroy(second));
 }
 
-TEST(Lifecycle, AbortDuringInit) {
-  ncclUniqueId id;
-  must(ncclGetUniqueId(&id));
-  ncclComm_t nonblocking = init_nonblocking(2, id, 0);
-  must(ncclCommAbort(nonblocking));
-  EXPECT_EQ(ncclCommAbort(nonblocking), ncclInvalidArgument);
-
-  // A blocking one is known to other threads while it waits.
-  must(ncclGetUniqueId(&id));
-  std::atomic<ncclResult_t> result{ncclSuccess};
-  ncclComm_t blocking = nullptr;
-  std::thread waiting([&] { result = ncclCommInitRank(&blocking, 2, id, 0); });
-  std::this_thread::sleep_for(milliseconds(100));
-  const auto start = Clock::now();
-  must(ncclCommAbort(std::atomic_ref(blocking).load()));
-  waiting.join();
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
-  EXPECT_NE(result.load(), ncclSuccess);
-}
-
-/// One rank waits for the other, which never comes; its own process aborts it.
-TEST(Lifecycle, AbortFromAnotherThreadWhileWaiting) {
-  ncclComm_t comms[2];
-  must(ncclCommInitAll(comms, 2, nullptr));
-  std::atomic<ncclResult_t> result{ncclSuccess};
-  std::thread waiting([&] {
-    float value = 1;
-    result = ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, comms[0], nullptr);
-  });
-  std::this_thread::sleep_for(milliseconds(100));
-  const auto start = Clock::now();
-  must(ncclCommAbort(comms[0]));
-  waiting.join();
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
-  EXPECT_EQ(result.load(), ncclInternalError);
-  // The other rank is told.
-  expect_soon([&] { return async_error(comms[1]) == ncclRemoteError; }, "the other rank knows nothing");
-  float value = 1;
-  EXPECT_EQ(ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, comms[1], nullptr), ncclRemoteError);
-  EXPECT_NE(std::strstr(ncclGetLastError(comms[1]), "rank 0"), nullptr) << ncclGetLastError(comms[1]);
-  must(ncclCommDestroy(comms[1]));
-}
-
 TEST(Lifecycle, FinalizeThenDestroy) {
   on_threads(1, [](int) {
     ncclComm_t comm;
@@ -201,30 +134,6 @@ TEST(Lifecycle, DestroyInAGroup) {
   EXPECT_EQ(values[0] + values[1], 6);
 }
 
-TEST(Lifecycle, Revoke) {
-  ncclComm_t comms[2];
-  must(ncclCommInitAll(comms, 2, nullptr));
-  EXPECT_EQ(ncclCommRevoke(comms[0], 1), ncclInvalidArgument);
-  std::atomic<ncclResult_t> result{ncclSuccess};
-  std::thread waiting([&] {
-    float value = 1;
-    result = ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, comms[0], nullptr);
-  });
-  std::this_thread::sleep_for(milliseconds(50));
-  must(ncclCommRevoke(comms[0], NCCL_REVOKE_DEFAULT));
-  waiting.join();
-  EXPECT_EQ(result.load(), ncclInvalidUsage);
-  EXPECT_EQ(async_error(comms[0]), ncclSuccess);
-  float value = 1;
-  EXPECT_EQ(ncclAllReduce(&value, &value, 1, ncclNumTypes, ncclSum, comms[0], nullptr),
-            ncclInvalidUsage)
-      << "revoked comes before the type";
-  EXPECT_EQ(ncclCommFinalize(comms[0]), ncclInvalidUsage);
-  must(ncclCommDestroy(comms[0]));
-  must(ncclCommRevoke(comms[1], NCCL_REVOKE_DEFAULT));
-  must(ncclCommDestroy(comms[1]));
-}
-
 TEST(Lifecycle, TwoThreadsOnOneCommunicator) {
   ncclComm_t comms[2];
   must(ncclCommInitAll(comms, 2, nullptr));
@@ -236,7 +145,8 @@ TEST(Lifecycle, TwoThreadsOnOneCommunicator) {
   must(ncclAllReduce(&other, &other, 1, ncclFloat32, ncclSum, comms[1], nullptr));
   waiting.join();
   EXPECT_EQ(mine, 3.0f);
-  for (ncclComm_t comm : comms) must(ncclCommDestroy(comm));
+  for (ncclComm_t comm : comms)
+    must(ncclCommDestroy(comm));
 }
 
 }  // namespace

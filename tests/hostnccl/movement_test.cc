@@ -21,7 +21,8 @@ Block block(int from, int to, std::size_t count) {
 
 Block joined(const std::vector<Block>& blocks) {
   Block all;
-  for (const Block& b : blocks) all.insert(all.end(), b.begin(), b.end());
+  for (const Block& b : blocks)
+    all.insert(all.end(), b.begin(), b.end());
   return all;
 }
 
@@ -29,7 +30,8 @@ Block joined(const std::vector<Block>& blocks) {
 template <typename Make>
 Block for_all(int ranks, const Make& make) {
   std::vector<Block> blocks;
-  for (int rank = 0; rank < ranks; ++rank) blocks.push_back(make(rank));
+  for (int rank = 0; rank < ranks; ++rank)
+    blocks.push_back(make(rank));
   return joined(blocks);
 }
 
@@ -61,7 +63,8 @@ TEST_P(Movement, BroadcastFromEveryRoot) {
       const Block expected = block(root, 1, count());
       Block data = rank == root ? expected : Block(count());
       Block received(count());
-      must(ncclBroadcast(rank == root ? data.data() : nullptr, received.data(), count(), ncclInt32, root, comm, nullptr));
+      must(ncclBroadcast(rank == root ? data.data() : nullptr, received.data(), count(), ncclInt32, root,
+                         comm, nullptr));
       EXPECT_EQ(received, expected);
       must(ncclBcast(data.data(), count(), ncclInt32, root, comm, nullptr));
       EXPECT_EQ(data, expected);
@@ -84,11 +87,13 @@ TEST_P(Movement, GatherAndScatter) {
     const Block own = block(rank, root, count());
     const Block gathered = for_all(ranks(), [&](int r) { return block(r, root, count()); });
     Block all(rank == root ? total() : 0), back(count());
-    must(ncclGather(own.data(), rank == root ? all.data() : nullptr, count(), ncclInt32, root, comm, nullptr));
+    must(
+        ncclGather(own.data(), rank == root ? all.data() : nullptr, count(), ncclInt32, root, comm, nullptr));
     if (rank == root) {
       EXPECT_EQ(all, gathered);
     }
-    must(ncclScatter(rank == root ? all.data() : nullptr, back.data(), count(), ncclInt32, root, comm, nullptr));
+    must(ncclScatter(rank == root ? all.data() : nullptr, back.data(), count(), ncclInt32, root, comm,
+                     nullptr));
     EXPECT_EQ(back, own);
     if (rank == root) {  // in place on both ways
       std::int32_t* const place = all.data() + static_cast<std::size_t>(root) * count();
@@ -168,7 +173,8 @@ TEST(PointToPoint, ToItself) {
     EXPECT_EQ(to_first, first);
     EXPECT_EQ(to_second, second);
     EXPECT_EQ(ncclSend(first.data(), 100, ncclInt32, rank, comm, nullptr), ncclInvalidUsage);
-    must(ncclAllReduce(first.data(), to_first.data(), 100, ncclInt32, ncclMax, comm, nullptr));  // still sound
+    must(
+        ncclAllReduce(first.data(), to_first.data(), 100, ncclInt32, ncclMax, comm, nullptr));  // still sound
   });
 }
 

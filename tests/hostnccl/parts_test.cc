@@ -33,7 +33,8 @@ TEST(Interfaces, TheVariableMustNameOne) {
     ADD_FAILURE() << "no such interface";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ncclInvalidUsage);
-    EXPECT_NE(std::string(error.what()).find("NCCL_SOCKET_IFNAME==nosuch0"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("NCCL_SOCKET_IFNAME==nosuch0"), std::string::npos)
+        << error.what();
   }
   setenv("NCCL_SOCKET_IFNAME", "lo", 1);
   EXPECT_EQ(listening_address().sin_addr.s_addr, htonl(INADDR_LOOPBACK));
@@ -70,7 +71,8 @@ TEST(Wire, MessagesOverASocketPair) {
   while (received.size() < 3) {
     ASSERT_TRUE(left.flush());
     ASSERT_TRUE(right.receive());
-    while (auto message = right.next()) received.push_back(*message);
+    while (auto message = right.next())
+      received.push_back(*message);
   }
   EXPECT_FALSE(left.unsent());
   EXPECT_EQ(received[0].body, "one");
@@ -89,7 +91,8 @@ TEST(Wire, TooLongAMessageIsRefused) {
 
 std::uint64_t total(const std::vector<plan::Transfer>& transfers) {
   std::uint64_t count = 0;
-  for (const plan::Transfer& transfer : transfers) count += transfer.region.count;
+  for (const plan::Transfer& transfer : transfers)
+    count += transfer.region.count;
   return count;
 }
 
@@ -103,8 +106,10 @@ TEST(RingPrograms, AllReduceCost) {
     const std::uint32_t position = position_of(ring, rank);
     std::uint64_t sent = 0, received = 0;
     for (const plan::Stage& stage : program.stages) {
-      for (const plan::Transfer& t : stage.sends) EXPECT_EQ(t.peer, ring[(position + 1) % 4]);
-      for (const plan::Transfer& t : stage.receives) EXPECT_EQ(t.peer, ring[(position + 3) % 4]);
+      for (const plan::Transfer& t : stage.sends)
+        EXPECT_EQ(t.peer, ring[(position + 1) % 4]);
+      for (const plan::Transfer& t : stage.receives)
+        EXPECT_EQ(t.peer, ring[(position + 3) % 4]);
       sent += total(stage.sends);
       received += total(stage.receives);
     }

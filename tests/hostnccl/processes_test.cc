@@ -19,12 +19,14 @@ std::vector<RankOutcome> expect_success(const Launch& what, int victim, int vict
   return outcomes;
 }
 
-std::vector<RankOutcome> with_victim(const char* scenario, int ranks, int victim, int victims_code = kKilled) {
+std::vector<RankOutcome> with_victim(const char* scenario, int ranks, int victim,
+                                     int victims_code = kKilled) {
   return expect_success({scenario, ranks, {{"TEST_VICTIM", std::to_string(victim)}}}, victim, victims_code);
 }
 
 TEST(Processes, OrdinaryWork) {
-  for (const int ranks : {1, 2, 5}) expect_success({"work", ranks, {}}, -1, 0);
+  for (const int ranks : {1, 2, 5})
+    expect_success({"work", ranks, {}}, -1, 0);
 }
 
 TEST(Processes, OverTcp) {
@@ -36,20 +38,30 @@ TEST(Processes, ARankIsKilled) {
   EXPECT_NE(outcomes[0].output.find("rank 2"), std::string::npos) << outcomes[0].output;
 }
 
-TEST(Processes, TheRootsProcessIsKilled) { with_victim("killed", 3, 0); }
+TEST(Processes, TheRootsProcessIsKilled) {
+  with_victim("killed", 3, 0);
+}
 
 TEST(Processes, ADeathShowsWhileNothingRuns) {
   with_victim("killed_while_idle", 3, 1);
   with_victim("killed_while_idle", 3, 0);
 }
 
-TEST(Processes, ADeadRanksChildrenDoNotKeepItAlive) { with_victim("killed_with_children", 3, 1); }
+TEST(Processes, ADeadRanksChildrenDoNotKeepItAlive) {
+  with_victim("killed_with_children", 3, 1);
+}
 
-TEST(Processes, ARankExitsWithoutDestroy) { with_victim("vanished", 3, 1, 0); }
+TEST(Processes, ARankExitsWithoutDestroy) {
+  with_victim("vanished", 3, 1, 0);
+}
 
-TEST(Processes, DataOfARankThatHasLeft) { expect_success({"early_leaver", 3, {}}, -1, 0); }
+TEST(Processes, DataOfARankThatHasLeft) {
+  expect_success({"early_leaver", 3, {}}, -1, 0);
+}
 
-TEST(Processes, TheRootsProcessLeavesInGoodOrder) { expect_success({"root_gone", 2, {}}, -1, 0); }
+TEST(Processes, TheRootsProcessLeavesInGoodOrder) {
+  expect_success({"root_gone", 2, {}}, -1, 0);
+}
 
 TEST(Processes, AStuckCollectiveTimesOut) {
   const auto outcomes = expect_success({"stuck", 3, {{"HOSTNCCL_TIMEOUT", "1"}}}, -1, 0);

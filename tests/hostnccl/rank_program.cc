@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a test of several processes: hostnccl_rank SCENARIO RANK RANKS ID_FILE. Rank 0 makes the unique
 // id and leaves it in the file. Exits with 0 when what the scenario promises was seen, else prints why not.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -16,26 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include <nccl.h>
+#include "rank.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-struct Rank {
-  int rank = 0, ranks = 0;
-  ncclUniqueId id{};
-  ncclComm_t comm = nullptr;
-};
-
-[[noreturn]] void failed(const std::string& what) {
-  throw std::runtime_error(what);
-}
-
-void must(ncclResult_t result) {
-  if (result != ncclSuccess) failed(std::string(ncclGetErrorString(result)) + ": " + ncclGetLastError(nullptr));
-}
+using namespace detccl::test;
 
 ncclUniqueId exchanged_id(int rank, const std::string& file) {
   ncclUniqueId id{};
@@ -43,100 +24,17 @@ ncclUniqueId exchanged_id(int rank, const std::string& file) {
   if (rank == 0) {
     must(ncclGetUniqueId(&id));
     FILE* out = std::fopen(unfinished.c_str(), "wb");
-    if (out == nullptr || std::fwrite(&id, sizeof id, 1, out) != 1 || std::fclose(out) != 0) failed("no id file");
+    if (out == nullptr || std::fwrite(&id, sizeof id, 1, out) != 1 || std::fclose(out) != 0)
+      failed("no id file");
     if (std::rename(unfinished.c_str(), file.c_str()) != 0) failed("rename");
     return id;
   }
   FILE* in = nullptr;
-  while ((in = std::fopen(file.c_str(), "rb")) == nullptr) std::this_thread::sleep_for(milliseconds(2));
+  while ((in = std::fopen(file.c_str(), "rb")) == nullptr)
+    std::this_thread::sleep_for(milliseconds(2));
   if (std::fread(&id, sizeof id, 1, in) != 1) failed("id file too short");
   std::fclose(in);
   return id;
-}
-
-void init(Rank& r) {
-  must(ncclCommInitRank(&r.comm, r.ranks, r.id, r.rank));
-}
-
-ncclResult_t reduce_once(Rank& r, std::vector<float>& data) {
-  return ncclAllReduce(data.data(), data.data(), data.size(), ncclFloat32, ncclMax, r.comm, nullptr);
-}
-
-/// The failure must be a remote one, seen by every way to ask, and soon after `start`.
-void expect_remote_error(Rank& r, ncclResult_t result, Clock::time_point start) {
-  if (result != ncclRemoteError) failed("expected ncclRemoteError, not " + std::to_string(result));
-  const auto took = std::chrono::duration_cast<milliseconds>(Clock::now() - start).count();
-  ncclResult_t async = ncclSuccess;
-  must(ncclCommGetAsyncError(r.comm, &async));
-  if (async != ncclRemoteError) failed("the asynchronous error is " + std::to_string(async));
-  std::vector<float> data(1);
-  if (reduce_once(r, data) != ncclRemoteError) failed("a later call does not know");
-  std::printf("%s\nafter %ld ms\n", ncclGetLastError(r.comm), static_cast<long>(took));
-  if (took > 4000) failed("too late");
-}
-
-int victim() {
-  return std::atoi(std::getenv("TEST_VICTIM"));
-}
-
-/// Large and small AllReduces until the victim dies in the middle.
-void killed(Rank& r) {
-  init(r);
-  for (int i = 0;; ++i) {
-    std::vector<float> data(i % 2 == 0 ? 3 : 300000, static_cast<float>(r.rank));
-    if (r.rank == victim() && i == 20) std::raise(SIGKILL);
-    const auto start = Clock::now();
-    const ncclResult_t result = reduce_once(r, data);
-    if (result == ncclSuccess) continue;
-    expect_remote_error(r, result, start);
-    break;
-  }
-  if (r.rank % 2 == 0) return must(ncclCommDestroy(r.comm));
-  must(ncclCommAbort(r.comm));
-}
-
-/// Nobody runs anything: the death shows in ncclCommGetAsyncError.
-void killed_while_idle(Rank& r) {
-  init(r);
-  std::vector<float> data(10);
-  must(reduce_once(r, data));
-  if (r.rank == victim()) std::raise(SIGKILL);
-  const auto start = Clock::now();
-  ncclResult_t async = ncclSuccess;
-  while (async == ncclSuccess && Clock::now() - start < std::chrono::seconds(10)) {
-    must(ncclCommGetAsyncError(r.comm, &async));
-    std::this_thread::sleep_for(milliseconds(1));
-  }
-  expect_remote_error(r, async, start);
-  must(ncclCommAbort(r.comm));
-}
-
-/// The victim has a child, which lives on and must not keep its sockets open.
-void killed_with_children(Rank& r) {
-  init(r);
-  std::vector<float> data(10);
-  must(reduce_once(r, data));
-  if (r.rank == victim()) {
-    if (fork() == 0) {
-      sleep(20);
-      _exit(0);
-    }
-    std::raise(SIGKILL);
-  }
-  const auto start = Clock::now();
-  expect_remote_error(r, reduce_once(r, data), start);
-  must(ncclCommAbort(r.comm));
-}
-
-/// Leaves without destroying its communicator.
-void vanished(Rank& r) {
-  init(r);
-  std::vector<float> data(10);
-  must(reduce_once(r, data));
-  if (r.rank == victim()) std::exit(0);
-  const auto start = Clock::now();
-  expect_remote_error(r, reduce_once(r, data), start);
-  must(ncclCommDestroy(r.comm));
 }
 
 /// The first rank, whose process also holds the root, has gone in good order when the last data are fetched.
@@ -144,7 +42,8 @@ void early_leaver(Rank& r) {
   init(r);
   int value = 7;
   if (r.rank == 0) {
-    for (int peer = 1; peer < r.ranks; ++peer) must(ncclSend(&value, 1, ncclInt32, peer, r.comm, nullptr));
+    for (int peer = 1; peer < r.ranks; ++peer)
+      must(ncclSend(&value, 1, ncclInt32, peer, r.comm, nullptr));
     return must(ncclCommDestroy(r.comm));
   }
   std::this_thread::sleep_for(milliseconds(500 * r.rank));
@@ -210,9 +109,15 @@ void work(Rank& r) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(Rank&)>> scenarios{
-      {"killed", killed},       {"killed_while_idle", killed_while_idle}, {"killed_with_children", killed_with_children},
-      {"vanished", vanished},   {"early_leaver", early_leaver},           {"root_gone", root_gone_in_good_order},
-      {"stuck", stuck},         {"incomplete", incomplete},               {"work", work}};
+      {"killed", killed},
+      {"killed_while_idle", killed_while_idle},
+      {"killed_with_children", killed_with_children},
+      {"vanished", vanished},
+      {"early_leaver", early_leaver},
+      {"root_gone", root_gone_in_good_order},
+      {"stuck", stuck},
+      {"incomplete", incomplete},
+      {"work", work}};
   try {
     if (argc != 5) failed("usage: hostnccl_rank SCENARIO RANK RANKS ID_FILE");
     Rank r{std::atoi(argv[2]), std::atoi(argv[3])};

@@ -31,7 +31,8 @@ inline void on_threads(int ranks, const std::function<void(int)>& body) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 /// As on_threads, each rank with its communicator, which is destroyed afterwards.

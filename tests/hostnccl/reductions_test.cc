@@ -28,7 +28,8 @@ struct Case {
 
 std::string describe(const Case& c, std::uint64_t seed) {
   return std::string(contract::name(c.type)) + " " + std::string(contract::name(c.op)) + " count " +
-         std::to_string(c.count) + " ranks " + std::to_string(c.inputs.size()) + " seed " + std::to_string(seed);
+         std::to_string(c.count) + " ranks " + std::to_string(c.inputs.size()) + " seed " +
+         std::to_string(seed);
 }
 
 std::vector<std::uint32_t> identity(std::size_t ranks) {
@@ -40,7 +41,8 @@ std::vector<std::uint32_t> identity(std::size_t ranks) {
 Case make_case(DataType type, Op op, std::size_t count, const std::vector<std::uint32_t>& ring,
                std::mt19937_64& random) {
   Case c{type, op, count, static_cast<std::uint32_t>(random() % ring.size()), {}, 0, {}, {}, {}};
-  for (std::size_t rank = 0; rank < ring.size(); ++rank) c.inputs.push_back(random_values(type, count, random));
+  for (std::size_t rank = 0; rank < ring.size(); ++rank)
+    c.inputs.push_back(random_values(type, count, random));
   c.scalar = random_values(type, 1, random)[0];
   const RingModel model{type, op, c.scalar, ring};
   c.all_reduced = model.all_reduce(c.inputs);
@@ -55,7 +57,8 @@ ncclRedOp_t op_of(const Case& c, ncclComm_t comm) {
   if (c.op != Op::premulsum) return static_cast<ncclRedOp_t>(c.op);
   std::uint64_t scalar = c.scalar;
   ncclRedOp_t op;
-  must(ncclRedOpCreatePreMulSum(&op, &scalar, static_cast<ncclDataType_t>(c.type), ncclScalarHostImmediate, comm));
+  must(ncclRedOpCreatePreMulSum(&op, &scalar, static_cast<ncclDataType_t>(c.type), ncclScalarHostImmediate,
+                                comm));
   scalar = 0;  // it was read at creation
   return op;
 }
@@ -75,8 +78,8 @@ void run_case(const Case& c, int rank, ncclComm_t comm, const std::string& what)
 
   result.assign(input.size(), std::byte{0});
   const bool at_root = own == c.root;
-  must(ncclReduce(input.data(), at_root ? result.data() : nullptr, c.count, type, op, static_cast<int>(c.root), comm,
-                  nullptr));
+  must(ncclReduce(input.data(), at_root ? result.data() : nullptr, c.count, type, op,
+                  static_cast<int>(c.root), comm, nullptr));
   if (at_root) {
     EXPECT_EQ(to_bits(c.type, result), c.reduced) << "Reduce " << what;
   }
@@ -101,7 +104,8 @@ void run_case(const Case& c, int rank, ncclComm_t comm, const std::string& what)
 
 void run_cases(const std::vector<Case>& cases, std::uint64_t seed) {
   on_ranks(static_cast<int>(cases[0].inputs.size()), [&](int rank, ncclComm_t comm) {
-    for (const Case& c : cases) run_case(c, rank, comm, describe(c, seed));
+    for (const Case& c : cases)
+      run_case(c, rank, comm, describe(c, seed));
   });
 }
 
@@ -113,7 +117,8 @@ TEST(Reductions, EveryTypeAndOperationIsTheRingsBits) {
     for (int type = 0; type < contract::kDataTypes; ++type) {
       for (int op = 0; op < contract::kOps; ++op) {
         const std::size_t count = op % 2 == 0 ? 1 + random() % 60 : ranks * (1 + random() % 12);
-        cases.push_back(make_case(static_cast<DataType>(type), static_cast<Op>(op), count, identity(ranks), random));
+        cases.push_back(
+            make_case(static_cast<DataType>(type), static_cast<Op>(op), count, identity(ranks), random));
       }
     }
     run_cases(cases, seed);
@@ -148,7 +153,8 @@ TEST(Reductions, PlacementIsTheRingsOrder) {
   const std::vector<std::uint32_t> ring{2, 0, 4, 1, 3};
   std::vector<Case> cases;
   for (const DataType type : {DataType::float32, DataType::bfloat16, DataType::int32, DataType::float8e4m3}) {
-    for (const Op op : {Op::sum, Op::avg, Op::prod}) cases.push_back(make_case(type, op, 40, ring, random));
+    for (const Op op : {Op::sum, Op::avg, Op::prod})
+      cases.push_back(make_case(type, op, 40, ring, random));
   }
   setenv("HOSTNCCL_PLACEMENT", "2,0,4,1,3", 1);
   run_cases(cases, seed);
@@ -175,7 +181,8 @@ Bits all_reduced(const std::vector<Bits>& inputs, const char* placement, std::si
 TEST(Reductions, BitsDependOnPlacementAndOnBucketing) {
   std::mt19937_64 random(7);
   std::vector<Bits> inputs;
-  for (int rank = 0; rank < 6; ++rank) inputs.push_back(random_values(DataType::float32, 4096, random));
+  for (int rank = 0; rank < 6; ++rank)
+    inputs.push_back(random_values(DataType::float32, 4096, random));
   const Bits fused = all_reduced(inputs, nullptr, 1);
   EXPECT_EQ(fused, all_reduced(inputs, "0,1,2,3,4,5", 1));
   EXPECT_EQ(fused, all_reduced(inputs, nullptr, 1));

@@ -39,7 +39,8 @@ std::uint64_t divided(DataType type, std::uint64_t bits, std::size_t n) {
 
 }  // namespace
 
-std::uint64_t RingModel::around_from(std::size_t start, const std::vector<Bits>& inputs, std::size_t e) const {
+std::uint64_t RingModel::around_from(std::size_t start, const std::vector<Bits>& inputs,
+                                     std::size_t e) const {
   const std::size_t n = ring.size();
   const bool scaled = op == Op::premulsum || (op == Op::avg && !contract::is_integer(type));
   const std::uint64_t factor = op == Op::premulsum ? scalar : scaled ? reciprocal(type, n) : 0;
@@ -60,7 +61,8 @@ std::uint64_t RingModel::around_from(std::size_t start, const std::vector<Bits>&
 Bits RingModel::all_reduce(const std::vector<Bits>& inputs) const {
   const std::size_t n = ring.size(), count = inputs[0].size(), chunk = (count + n - 1) / n;
   Bits result;
-  for (std::size_t e = 0; e < count; ++e) result.push_back(around_from(e / chunk + 1, inputs, e));
+  for (std::size_t e = 0; e < count; ++e)
+    result.push_back(around_from(e / chunk + 1, inputs, e));
   return result;
 }
 
@@ -68,14 +70,16 @@ Bits RingModel::reduce_scatter(const std::vector<Bits>& inputs, std::uint32_t ra
   const std::size_t count = inputs[0].size() / ring.size();
   const auto owner = static_cast<std::size_t>(std::find(ring.begin(), ring.end(), rank) - ring.begin());
   Bits result;
-  for (std::size_t e = 0; e < count; ++e) result.push_back(around_from(owner + 1, inputs, rank * count + e));
+  for (std::size_t e = 0; e < count; ++e)
+    result.push_back(around_from(owner + 1, inputs, rank * count + e));
   return result;
 }
 
 Bits RingModel::reduce(const std::vector<Bits>& inputs, std::uint32_t root) const {
   const auto last = static_cast<std::size_t>(std::find(ring.begin(), ring.end(), root) - ring.begin());
   Bits result;
-  for (std::size_t e = 0; e < inputs[0].size(); ++e) result.push_back(around_from(last + 1, inputs, e));
+  for (std::size_t e = 0; e < inputs[0].size(); ++e)
+    result.push_back(around_from(last + 1, inputs, e));
   return result;
 }
 
@@ -97,14 +101,16 @@ Bits random_values(DataType type, std::size_t count, std::mt19937_64& random) {
 std::vector<std::byte> to_bytes(DataType type, const Bits& bits) {
   const std::size_t size = contract::size_of(type);
   std::vector<std::byte> bytes(bits.size() * size);
-  for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(&bytes[i * size], &bits[i], size);
+  for (std::size_t i = 0; i < bits.size(); ++i)
+    std::memcpy(&bytes[i * size], &bits[i], size);
   return bytes;
 }
 
 Bits to_bits(DataType type, const std::vector<std::byte>& bytes) {
   const std::size_t size = contract::size_of(type);
   Bits bits(bytes.size() / size);
-  for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(&bits[i], &bytes[i * size], size);
+  for (std::size_t i = 0; i < bits.size(); ++i)
+    std::memcpy(&bits[i], &bytes[i * size], size);
   return bits;
 }
 

@@ -87,8 +87,10 @@ TEST(Split, InAGroup) {
   ncclComm_t parents[4], children[4], others[4];
   must(ncclCommInitAll(parents, 4, nullptr));
   must(ncclGroupStart());
-  for (int r = 0; r < 4; ++r) must(ncclCommSplit(parents[r], r / 2, 0, &children[r], nullptr));
-  for (int r = 0; r < 4; ++r) must(ncclCommSplit(parents[r], 0, 3 - r, &others[r], nullptr));
+  for (int r = 0; r < 4; ++r)
+    must(ncclCommSplit(parents[r], r / 2, 0, &children[r], nullptr));
+  for (int r = 0; r < 4; ++r)
+    must(ncclCommSplit(parents[r], 0, 3 - r, &others[r], nullptr));
   must(ncclGroupEnd());
   int values[4] = {1, 2, 3, 4};
   must(ncclGroupStart());
@@ -100,7 +102,8 @@ TEST(Split, InAGroup) {
   EXPECT_EQ(values[3], 7);
   EXPECT_EQ(rank_of(others[0]), 3);
   for (auto* comms : {others, children, parents}) {
-    for (int r = 0; r < 4; ++r) must(ncclCommDestroy(comms[r]));
+    for (int r = 0; r < 4; ++r)
+      must(ncclCommDestroy(comms[r]));
   }
 }
 
