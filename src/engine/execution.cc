@@ -295,7 +295,8 @@ Status Execution::progress() {
   }
   // A broken exchange need not fail a completion of ours.
   if (++s.waited % kFailureInterval == 0 && !s.exchange.failure().empty()) s.fail();
-  if (s.status == Status::running && s.finished == s.jobs.size()) s.status = Status::done;
+  if (s.status == Status::running && s.finished == s.jobs.size() && s.exchange.settled())
+    s.status = Status::done;
   return s.status;
 }
 

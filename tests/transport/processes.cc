@@ -15,14 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_THREAD__)
-// UCX is not instrumented, so ThreadSanitizer sees no order between its own thread and ours.
-extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "called_from_lib:libucs.so\ncalled_from_lib:libucp.so\ncalled_from_lib:libuct.so\nrace:libucs.so\n";
-}
-#endif
-
 namespace detccl::test {
 namespace {
 

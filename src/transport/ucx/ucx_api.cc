@@ -67,6 +67,7 @@ Api load() {
   find(library, "ucp_worker_progress", api.worker_progress);
   find(library, "ucp_ep_create", api.ep_create);
   find(library, "ucp_ep_close_nbx", api.ep_close_nbx);
+  find(library, "ucp_ep_flush_nbx", api.ep_flush_nbx);
   find(library, "ucp_tag_send_nbx", api.tag_send_nbx);
   find(library, "ucp_tag_recv_nbx", api.tag_recv_nbx);
   find(library, "ucp_request_cancel", api.request_cancel);

@@ -21,6 +21,10 @@ constexpr std::uint64_t kTagMask = (std::uint64_t{1} << 48) - 1;
 /// Less than this UCX sends at once: below every threshold of its for rendezvous.
 constexpr std::size_t kFetchedBytes = 4096;
 
+/// Flushes that have to find nothing to wait for. One is not enough: it passes when there is room for what
+/// waits to leave, which leaves at the next progress, unless others have taken the room by then.
+constexpr int kSettlingRounds = 3;
+
 /// How long a destructor waits for data on their way to peers that may have died.
 constexpr std::chrono::seconds kFlushLimit{2};
 
@@ -79,6 +83,7 @@ class UcxExchange final : public Exchange {
   void progress() override {
     if (!abandoned_) api_.worker_progress(handle_);
   }
+  bool settled() override;
   void abandon() override;
   std::string failure() const override { return failure_; }
 
@@ -86,6 +91,7 @@ class UcxExchange final : public Exchange {
   Record& take_record(std::uint32_t peer, std::size_t bytes, bool is_receive, Completion& completion);
   void finish(Record& record, ucs_status_t status, std::size_t length);
   Peer& connected(std::uint32_t rank);
+  bool flushing();
   bool flush();
 
   static void on_error(void* user_data, ucp_ep_h, ucs_status_t status);
@@ -101,6 +107,8 @@ class UcxExchange final : public Exchange {
   std::vector<Peer> peers_;
   std::deque<Record> records_;
   std::vector<Record*> free_;
+  std::vector<void*> flushes_;  ///< requests
+  int settling_round_ = 0;      ///< 0: not settling
   std::string failure_;
   bool abandoned_ = false;
 };
@@ -218,6 +226,35 @@ void UcxExchange::receive(std::uint32_t peer, std::uint64_t tag, void* data, std
   record.request = result;
 }
 
+/// Whether flushes are under way.
+bool UcxExchange::flushing() {
+  std::erase_if(flushes_, [this](void* request) {
+    if (api_.request_check_status(request) == UCS_INPROGRESS) return false;
+    api_.request_free(request);
+    return true;
+  });
+  return !flushes_.empty();
+}
+
+bool UcxExchange::settled() {
+  if (abandoned_) return true;
+  const ucp_request_param_t param{};
+  while (!flushing()) {
+    if (settling_round_ == kSettlingRounds) {
+      settling_round_ = 0;
+      return true;
+    }
+    if (settling_round_ > 0) progress();
+    ++settling_round_;
+    for (const Peer& peer : peers_) {
+      if (peer.endpoint == nullptr || peer.error != UCS_OK) continue;
+      void* request = api_.ep_flush_nbx(peer.endpoint, &param);
+      if (UCS_PTR_IS_PTR(request)) flushes_.push_back(request);
+    }
+  }
+  return false;
+}
+
 void UcxExchange::abandon() {
   if (abandoned_) return;
   abandoned_ = true;
@@ -257,7 +294,7 @@ bool UcxExchange::flush() {
 }
 
 UcxExchange::~UcxExchange() {
-  if (free_.size() != records_.size()) abandon();
+  if (free_.size() != records_.size() || flushing()) abandon();
   if (failure_.empty() && flush()) {
     worker_.reset();  // may still call back: before the rest goes
     return;
