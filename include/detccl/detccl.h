@@ -10,14 +10,14 @@
 extern "C" {
 #endif
 
-/* The version of libdetccl.so, as "0.1.0". A program that finds this symbol (dlsym(RTLD_DEFAULT, …)) runs with
- * DetCCL. Any thread. */
+/* The version of libdetccl.so, as "0.1.0". A program that finds this symbol (dlsym(RTLD_DEFAULT, …)) runs
+ * with DetCCL. Any thread. */
 const char* detcclVersion(void);
 
-/* Writes the contract of the communicator's reductions, as DETCCL_CONTRACT is written ("tree", "linear:native" …),
- * zero-terminated, into text[0 … size-1]. 64 bytes are always enough.
- * ncclInvalidUsage: its reductions are native (DETCCL_DISABLE=1), or refused (an NCCL on GPUs).
- * ncclInvalidArgument: comm is no communicator, text is NULL or too small. Any thread. */
+/* Writes the contract of the communicator's reductions, as DETCCL_CONTRACT is written ("tree",
+ * "linear:native" …), zero-terminated, into text[0 … size-1]. 64 bytes are always enough. ncclInvalidUsage:
+ * its reductions are native (DETCCL_DISABLE=1), or refused (an NCCL on GPUs). ncclInvalidArgument: comm is no
+ * communicator, text is NULL or too small. Any thread. */
 ncclResult_t detcclCommContract(ncclComm_t comm, char* text, size_t size);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/communicator.h"
 
-#include <cstring>
 #include <fmt/format.h>
+#include <cstring>
 
 namespace detccl::nccl_api {
 
@@ -12,7 +12,9 @@ std::uint64_t read_scalar(contract::DataType type, const void* memory) {
   return bits;
 }
 
-std::string Communicator::name() const { return fmt::format("rank {} of {}", rank_, ranks_); }
+std::string Communicator::name() const {
+  return fmt::format("rank {} of {}", rank_, ranks_);
+}
 
 bool Communicator::enter() {
   const std::lock_guard lock(mutex_);

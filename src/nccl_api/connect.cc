@@ -33,9 +33,8 @@ engine::Settings engine_settings(const Configuration& c) {
 ncclResult_t settle(Communicator& communicator, ncclResult_t result) {
   while (result == ncclInProgress) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const auto polled = communicator.with_handle([&result](ncclComm_t handle) {
-      return real().CommGetAsyncError(handle, &result);
-    });
+    const auto polled = communicator.with_handle(
+        [&result](ncclComm_t handle) { return real().CommGetAsyncError(handle, &result); });
     if (!polled) return communicator.stopped();
     if (*polled != ncclSuccess) return *polled;
   }
@@ -53,10 +52,11 @@ ncclResult_t gather_hellos(Communicator& communicator, const Hello& own, std::ve
   return all_gather(communicator, &own, hellos.data(), sizeof own);
 }
 
-ncclResult_t gather_addresses(Communicator& communicator, const std::string& own, const std::vector<Hello>& hellos,
-                              std::vector<std::string>& addresses) {
+ncclResult_t gather_addresses(Communicator& communicator, const std::string& own,
+                              const std::vector<Hello>& hellos, std::vector<std::string>& addresses) {
   std::size_t longest = 0;
-  for (const Hello& hello : hellos) longest = std::max<std::size_t>(longest, hello.address_bytes);
+  for (const Hello& hello : hellos)
+    longest = std::max<std::size_t>(longest, hello.address_bytes);
   std::string padded = own;
   padded.resize(longest);
   std::string all(longest * hellos.size(), '\0');
@@ -84,10 +84,13 @@ ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::E
   const std::string address = worker != nullptr ? worker->address() : "";
 
   std::vector<Hello> hellos;
-  ncclResult_t result = gather_hellos(communicator, make_hello(configuration, address.size(), problem), hellos);
+  ncclResult_t result =
+      gather_hellos(communicator, make_hello(configuration, address.size(), problem), hellos);
   if (result != ncclSuccess) return result;
-  if (const auto line = find_disagreement(hellos)) return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
-  if (const auto line = find_problem(hellos)) return fail(ncclSystemError, communicator.name() + ": " + *line);
+  if (const auto line = find_disagreement(hellos))
+    return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
+  if (const auto line = find_problem(hellos))
+    return fail(ncclSystemError, communicator.name() + ": " + *line);
 
   std::vector<std::string> addresses;
   result = gather_addresses(communicator, address, hellos, addresses);
@@ -125,10 +128,12 @@ ncclResult_t connect_all(std::span<const std::shared_ptr<Communicator>> communic
   };
   {
     std::vector<std::jthread> threads;  // joined at the end of the block
-    for (std::size_t i = 1; i < communicators.size(); ++i) threads.emplace_back(connect_one, i);
+    for (std::size_t i = 1; i < communicators.size(); ++i)
+      threads.emplace_back(connect_one, i);
     if (!communicators.empty()) connect_one(0);
   }
-  const auto bad = std::find_if(results.begin(), results.end(), [](ncclResult_t r) { return r != ncclSuccess; });
+  const auto bad =
+      std::find_if(results.begin(), results.end(), [](ncclResult_t r) { return r != ncclSuccess; });
   return bad == results.end() ? ncclSuccess : *bad;
 }
 

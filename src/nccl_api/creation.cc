@@ -65,7 +65,8 @@ ncclResult_t created(ncclResult_t result, std::span<ncclComm_t* const> slots, bo
 ncclResult_t adopt_new(std::span<ncclComm_t* const> slots) {
   const ncclResult_t result = guarded([slots] { return register_and_connect(slots); });
   if (result != ncclSuccess) {
-    for (ncclComm_t* slot : slots) give_up(slot);
+    for (ncclComm_t* slot : slots)
+      give_up(slot);
   }
   return result;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/environment.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fmt/format.h>
 #include <limits>
 #include <numeric>
 
@@ -67,9 +67,13 @@ bool take_log(std::string_view text, Configuration& c) {
   return true;
 }
 
-bool take_prove(std::string_view text, Configuration& c) { return parse_switch(text, c.prove); }
+bool take_prove(std::string_view text, Configuration& c) {
+  return parse_switch(text, c.prove);
+}
 
-bool take_disable(std::string_view text, Configuration& c) { return parse_switch(text, c.disable); }
+bool take_disable(std::string_view text, Configuration& c) {
+  return parse_switch(text, c.disable);
+}
 
 bool take_nccl_library(std::string_view text, Configuration& c) {
   c.nccl_library = text;
@@ -86,26 +90,32 @@ bool take_timeout(std::string_view text, Configuration& c) {
 constexpr std::array kVariables = {
     Variable{"DETCCL_CONTRACT", "tree", contract::kContractSyntax,
              "The contract: in which order and precision the ranks' values combine.", take_contract},
-    Variable{"DETCCL_SCHEDULE", "auto", "auto|gather|direct|ring|tree",
-             "How the values travel; it never changes the bits. ring needs a linear contract, tree a tree one.",
-             take_schedule},
+    Variable{
+        "DETCCL_SCHEDULE", "auto", "auto|gather|direct|ring|tree",
+        "How the values travel; it never changes the bits. ring needs a linear contract, tree a tree one.",
+        take_schedule},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
-    Variable{"DETCCL_LOG", "warn", "error|warn|info|debug", "How much is written to standard error.", take_log},
-    Variable{"DETCCL_PROVE", "0", "0|1", "Prove each plan when it is built, and refuse to run one that fails.",
-             take_prove},
-    Variable{"DETCCL_DISABLE", "0", "0|1", "Pass every call through to NCCL, its reductions too.", take_disable},
-    Variable{"DETCCL_NCCL_LIBRARY", "", "a file or a library's name",
-             "The NCCL library underneath. Without it: the one already loaded, else the one the loader finds, "
-             "else the one for host memory that comes with DetCCL.",
-             take_nccl_library},
+    Variable{"DETCCL_LOG", "warn", "error|warn|info|debug", "How much is written to standard error.",
+             take_log},
+    Variable{"DETCCL_PROVE", "0", "0|1",
+             "Prove each plan when it is built, and refuse to run one that fails.", take_prove},
+    Variable{"DETCCL_DISABLE", "0", "0|1", "Pass every call through to NCCL, its reductions too.",
+             take_disable},
+    Variable{
+        "DETCCL_NCCL_LIBRARY", "", "a file or a library's name",
+        "The NCCL library underneath. Without it: one that is loaded already; else, on a machine without "
+        "NVIDIA "
+        "driver, the one for host memory that comes with DetCCL; else what the loader finds as libnccl.so.2.",
+        take_nccl_library},
     Variable{"DETCCL_TIMEOUT", "600", "whole seconds, 0 for never",
              "After so long without progress a waiting reduction gives up, and its communicator is in error.",
              take_timeout},
 };
 
 const Variable* find_variable(std::string_view name) {
-  const auto* found = std::find_if(kVariables.begin(), kVariables.end(), [&](const auto& v) { return v.name == name; });
+  const auto* found =
+      std::find_if(kVariables.begin(), kVariables.end(), [&](const auto& v) { return v.name == name; });
   return found == kVariables.end() ? nullptr : found;
 }
 
@@ -126,9 +136,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest_name(std::string_view name) {
-  const auto* nearest = std::min_element(kVariables.begin(), kVariables.end(), [&](const auto& a, const auto& b) {
-    return edit_distance(name, a.name) < edit_distance(name, b.name);
-  });
+  const auto* nearest =
+      std::min_element(kVariables.begin(), kVariables.end(), [&](const auto& a, const auto& b) {
+        return edit_distance(name, a.name) < edit_distance(name, b.name);
+      });
   return nearest->name;
 }
 
@@ -145,7 +156,9 @@ std::string Variable::option() const {
   return text;
 }
 
-std::span<const Variable> Environment::variables() { return kVariables; }
+std::span<const Variable> Environment::variables() {
+  return kVariables;
+}
 
 Environment Environment::read(const char* const* entries) {
   Environment environment;
@@ -162,7 +175,8 @@ Environment Environment::read(const char* const* entries) {
 void Environment::take(std::string_view name, std::string_view value) {
   const Variable* variable = find_variable(name);
   if (variable == nullptr) {
-    problems_.push_back(fmt::format("{} is no variable of DetCCL; the nearest is {}", name, nearest_name(name)));
+    problems_.push_back(
+        fmt::format("{} is no variable of DetCCL; the nearest is {}", name, nearest_name(name)));
     return;
   }
   if (value.empty()) return;
@@ -173,10 +187,11 @@ void Environment::check_combinations() {
   const auto& contract = configuration_.contract;
   const auto& schedule = configuration_.schedule;
   if (!problems_.empty() || !schedule || plan::supports(*schedule, contract)) return;
-  problems_.push_back(fmt::format(
-      "DETCCL_SCHEDULE={} cannot carry out DETCCL_CONTRACT={}; allowed: gather or direct with any contract, ring with "
-      "linear, tree with tree",
-      plan::name(*schedule), contract::to_string(contract)));
+  problems_.push_back(
+      fmt::format("DETCCL_SCHEDULE={} cannot carry out DETCCL_CONTRACT={}; allowed: gather or direct with "
+                  "any contract, ring with "
+                  "linear, tree with tree",
+                  plan::name(*schedule), contract::to_string(contract)));
 }
 
 std::optional<std::string> check_value(std::string_view name, std::string_view value) {

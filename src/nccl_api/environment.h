@@ -27,7 +27,7 @@ struct Configuration {
   LogLevel log = LogLevel::warn;
   bool prove = false;
   bool disable = false;
-  std::string nccl_library;            ///< empty: searched for
+  std::string nccl_library;           ///< empty: searched for
   std::chrono::seconds timeout{600};  ///< 0: wait for ever
 };
 
@@ -64,7 +64,8 @@ class Environment {
   std::vector<std::string> problems_;
 };
 
-/// "DETCCL_CONTRACT='x': allowed is …", or nothing if `value` is allowed for the variable `name` (a known one).
+/// "DETCCL_CONTRACT='x': allowed is …", or nothing if `value` is allowed for the variable `name` (a known
+/// one).
 std::optional<std::string> check_value(std::string_view name, std::string_view value);
 
 }  // namespace detccl::nccl_api

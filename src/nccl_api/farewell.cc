@@ -16,7 +16,9 @@ static_assert((kFarewellTag & engine::kExecutionTag) == 0);
 
 }  // namespace
 
-Farewell::Farewell(std::unique_ptr<transport::Exchange> exchange) : exchange_(std::move(exchange)) { start_round(); }
+Farewell::Farewell(std::unique_ptr<transport::Exchange> exchange) : exchange_(std::move(exchange)) {
+  start_round();
+}
 
 void Farewell::start_round() {
   const std::uint32_t size = exchange_->size();

@@ -14,7 +14,9 @@ namespace {
 
 thread_local Group group;
 
-bool is_error(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
+bool is_error(ncclResult_t result) {
+  return result != ncclSuccess && result != ncclInProgress;
+}
 
 /// A call that the real library refuses before anything else, so that its open group fails.
 void fail_real_group() {
@@ -24,7 +26,9 @@ void fail_real_group() {
 
 }  // namespace
 
-Group& Group::current() { return group; }
+Group& Group::current() {
+  return group;
+}
 
 void Group::clear() {
   error_ = ncclSuccess;
@@ -56,9 +60,8 @@ ncclResult_t Group::start() {
 ncclResult_t Group::run_queue() {
   std::vector<std::unique_ptr<Lane>> lanes;
   for (const auto& [communicator, reduction] : queue_) {
-    auto lane = std::find_if(lanes.begin(), lanes.end(), [&c = communicator](const auto& l) {
-      return &l->communicator() == c.get();
-    });
+    auto lane = std::find_if(lanes.begin(), lanes.end(),
+                             [&c = communicator](const auto& l) { return &l->communicator() == c.get(); });
     if (lane == lanes.end()) lane = lanes.insert(lanes.end(), std::make_unique<Lane>(communicator));
     (*lane)->push(reduction);
   }
@@ -77,7 +80,8 @@ ncclResult_t Group::finish() {
     static_cast<void>(real().GroupEnd());
     return ours;
   }
-  for (const auto& communicator : leaving_) leave(communicator);
+  for (const auto& communicator : leaving_)
+    leave(communicator);
   const ncclResult_t native = real().GroupEnd();
   if (native != ncclSuccess) return native;
   return adopt_new(created_);

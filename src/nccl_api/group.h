@@ -27,7 +27,9 @@ class Group {
   void queue(std::shared_ptr<Communicator> communicator, const QueuedReduction& reduction);
 
   /// Communicators that the real library gives out when the group ends.
-  void created(std::span<ncclComm_t* const> slots) { created_.insert(created_.end(), slots.begin(), slots.end()); }
+  void created(std::span<ncclComm_t* const> slots) {
+    created_.insert(created_.end(), slots.begin(), slots.end());
+  }
 
   /// A communicator that is finalized or destroyed when the group ends.
   void leaves(std::shared_ptr<Communicator> communicator) { leaving_.push_back(std::move(communicator)); }

@@ -58,11 +58,14 @@ std::optional<std::string> find_disagreement(std::span<const Hello> hellos) {
   for (std::size_t rank = 0; rank < hellos.size(); ++rank) {
     if (hellos[rank].magic != kMagic) strangers.push_back(rank);
   }
-  if (!strangers.empty()) return fmt::format("another version of DetCCL, or none, on ranks {}", rank_list(strangers));
+  if (!strangers.empty())
+    return fmt::format("another version of DetCCL, or none, on ranks {}", rank_list(strangers));
   for (std::size_t setting = 0; setting < kSettingNames.size(); ++setting) {
     RanksByText groups;
-    for (std::size_t rank = 0; rank < hellos.size(); ++rank) groups[view(hellos[rank].settings[setting])].push_back(rank);
-    if (groups.size() > 1) return fmt::format("ranks disagree on {}: {}", kSettingNames[setting], describe(groups));
+    for (std::size_t rank = 0; rank < hellos.size(); ++rank)
+      groups[view(hellos[rank].settings[setting])].push_back(rank);
+    if (groups.size() > 1)
+      return fmt::format("ranks disagree on {}: {}", kSettingNames[setting], describe(groups));
   }
   return std::nullopt;
 }
@@ -79,7 +82,8 @@ std::string rank_list(std::span<const std::size_t> ranks) {
   std::string list;
   for (std::size_t i = 0; i < ranks.size();) {
     std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1)
+      ++last;
     list += fmt::format("{}{}", list.empty() ? "" : ", ", ranks[i]);
     if (last > i) list += fmt::format("-{}", ranks[last]);
     i = last + 1;

@@ -77,9 +77,8 @@ void Lane::watch(Clock::time_point now) {
     last_step_ = now;
   }
   ncclResult_t state = ncclSuccess;
-  const auto asked = communicator_->with_handle([&state](ncclComm_t handle) {
-    return real().CommGetAsyncError(handle, &state);
-  });
+  const auto asked = communicator_->with_handle(
+      [&state](ncclComm_t handle) { return real().CommGetAsyncError(handle, &state); });
   if (asked == ncclSuccess && state != ncclSuccess && state != ncclInProgress) {
     fail_with(state, fmt::format("NCCL reports: {}", real().GetErrorString(state)));
     return;
@@ -96,7 +95,8 @@ void Lane::fail_with(ncclResult_t code, const std::string& why) {
 }
 
 void Lane::give_up(ncclResult_t code, const std::string& why) {
-  if (!why.empty()) static_cast<void>(fail(code, fmt::format("{}: reduction given up: {}", communicator_->name(), why)));
+  if (!why.empty())
+    static_cast<void>(fail(code, fmt::format("{}: reduction given up: {}", communicator_->name(), why)));
   result_ = code;
   execution_.reset();
   queue_.clear();

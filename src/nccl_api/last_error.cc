@@ -30,11 +30,16 @@ ncclResult_t fail(ncclResult_t code, std::string_view line) {
   return code;
 }
 
-void real_library_failed() { ours = false; }
+void real_library_failed() {
+  ours = false;
+}
 
-KeepLastError::KeepLastError() : ours_(ours) {}
+KeepLastError::KeepLastError() : ours_(ours) {
+}
 
-KeepLastError::~KeepLastError() { ours = ours_; }
+KeepLastError::~KeepLastError() {
+  ours = ours_;
+}
 
 const char* last_error() {
   if (!ours) return nullptr;

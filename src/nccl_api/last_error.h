@@ -15,7 +15,8 @@ ncclResult_t fail(ncclResult_t code, std::string_view text);
 /// The last failure was the real library's.
 void real_library_failed();
 
-/// Calls of the real library in its scope, made on the way out of a failure, do not count as the last failure.
+/// Calls of the real library in its scope, made on the way out of a failure, do not count as the last
+/// failure.
 class KeepLastError {
  public:
   KeepLastError();

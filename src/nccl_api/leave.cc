@@ -26,7 +26,8 @@ void send_off(const Communicator& communicator, ncclResult_t stopped_before, std
 
 void at_exit() {
   if (registered_in != getpid()) return;  // a forked child has none of the threads
-  for (const auto& communicator : runtime().communicators.all()) try_leave(communicator);
+  for (const auto& communicator : runtime().communicators.all())
+    try_leave(communicator);
   runtime().linger.drain(kPatienceAtExit);
 }
 

@@ -8,8 +8,8 @@
 
 namespace detccl::nccl_api {
 
-/// Takes the communicator out of the registry, once nothing is under way on it. Its exchange lingers as long as
-/// other ranks need it, if the communicator is sound.
+/// Takes the communicator out of the registry, once nothing is under way on it. Its exchange lingers as long
+/// as other ranks need it, if the communicator is sound.
 void leave(const std::shared_ptr<Communicator>& communicator);
 
 /// As leave(), but false where something is under way.

@@ -39,13 +39,14 @@ ncclResult_t init_all(ncclComm_t* comms, int count, const int* devices) {
     if (const ncclResult_t bad = check_environment(); bad != ncclSuccess) return Group::current().poison(bad);
     const ncclResult_t result = real().CommInitAll(comms, count, devices);
     std::vector<ncclComm_t*> slots;
-    for (int i = 0; result == ncclSuccess && i < count; ++i) slots.push_back(comms + i);
+    for (int i = 0; result == ncclSuccess && i < count; ++i)
+      slots.push_back(comms + i);
     return created(result, slots, true);
   });
 }
 
-ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclComm_t* child, ncclConfig_t* config,
-                    int flags) {
+ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclComm_t* child,
+                    ncclConfig_t* config, int flags) {
   const bool blocking = !passes_through() && is_blocking(config, is_blocking_parent(parent));
   if (!passes_through() && (flags & NCCL_SHRINK_ABORT) != 0) {
     const auto communicator = runtime().communicators.find(parent);
@@ -55,7 +56,9 @@ ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclCo
                   [=] { return real().CommShrink(parent, excluded, excluded_count, child, config, flags); });
 }
 
-bool is_error(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
+bool is_error(ncclResult_t result) {
+  return result != ncclSuccess && result != ncclInProgress;
+}
 
 ncclResult_t finalize(ncclComm_t comm) {
   Group& group = Group::current();
@@ -74,7 +77,8 @@ ncclResult_t destroy(ncclComm_t comm) {
   Group& group = Group::current();
   const auto communicator = runtime().communicators.find(comm);
   if (communicator != nullptr && !group.open() && !try_leave(communicator)) {
-    return fail(ncclInvalidUsage, communicator->name() + ": the communicator is destroyed while a reduction runs on it");
+    return fail(ncclInvalidUsage,
+                communicator->name() + ": the communicator is destroyed while a reduction runs on it");
   }
   const ncclResult_t result = group.note(real().CommDestroy(comm));
   if (communicator != nullptr && group.open() && !is_error(result)) group.leaves(communicator);
@@ -106,8 +110,8 @@ ncclResult_t get_async_error(ncclComm_t comm, ncclResult_t* error) {
   return result;
 }
 
-ncclResult_t create_premulsum(ncclRedOp_t* op, void* scalar, ncclDataType_t type, ncclScalarResidence_t residence,
-                              ncclComm_t comm) {
+ncclResult_t create_premulsum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,
+                              ncclScalarResidence_t residence, ncclComm_t comm) {
   const ncclResult_t result = real().RedOpCreatePreMulSum(op, scalar, type, residence, comm);
   if (result != ncclSuccess || !runtime().on_host) return result;
   std::shared_ptr<Communicator> communicator;
@@ -140,7 +144,8 @@ using detccl::nccl_api::real;
 extern "C" {
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int nranks, ncclUniqueId commId, int rank) {
-  return detccl::nccl_api::make_one(comm, true, [&] { return real().CommInitRank(comm, nranks, commId, rank); });
+  return detccl::nccl_api::make_one(comm, true,
+                                    [&] { return real().CommInitRank(comm, nranks, commId, rank); });
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int nranks, ncclUniqueId commId, int rank,
@@ -150,8 +155,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int nranks, ncclUniqueId c
   });
 }
 
-ncclResult_t ncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId, ncclUniqueId* commIds,
-                                      ncclConfig_t* config) {
+ncclResult_t ncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId,
+                                      ncclUniqueId* commIds, ncclConfig_t* config) {
   return detccl::nccl_api::make_one(newcomm, detccl::nccl_api::is_blocking(config, true), [&] {
     return real().CommInitRankScalable(newcomm, nranks, myrank, nId, commIds, config);
   });
@@ -162,14 +167,14 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comm, int ndev, const int* devlist) {
 }
 
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* newcomm, ncclConfig_t* config) {
-  const bool blocking = !passes_through() &&
-                        detccl::nccl_api::is_blocking(config, detccl::nccl_api::is_blocking_parent(comm));
+  const bool blocking =
+      !passes_through() && detccl::nccl_api::is_blocking(config, detccl::nccl_api::is_blocking_parent(comm));
   return detccl::nccl_api::make_one(newcomm, blocking,
                                     [&] { return real().CommSplit(comm, color, key, newcomm, config); });
 }
 
-ncclResult_t ncclCommShrink(ncclComm_t comm, int* excludeRanksList, int excludeRanksCount, ncclComm_t* newcomm,
-                            ncclConfig_t* config, int shrinkFlags) {
+ncclResult_t ncclCommShrink(ncclComm_t comm, int* excludeRanksList, int excludeRanksCount,
+                            ncclComm_t* newcomm, ncclConfig_t* config, int shrinkFlags) {
   return detccl::nccl_api::shrink(comm, excludeRanksList, excludeRanksCount, newcomm, config, shrinkFlags);
 }
 
@@ -211,7 +216,8 @@ ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
 
 decltype(ncclCommInitRank) pncclCommInitRank __attribute__((alias("ncclCommInitRank")));
 decltype(ncclCommInitRankConfig) pncclCommInitRankConfig __attribute__((alias("ncclCommInitRankConfig")));
-decltype(ncclCommInitRankScalable) pncclCommInitRankScalable __attribute__((alias("ncclCommInitRankScalable")));
+decltype(ncclCommInitRankScalable) pncclCommInitRankScalable
+    __attribute__((alias("ncclCommInitRankScalable")));
 decltype(ncclCommInitAll) pncclCommInitAll __attribute__((alias("ncclCommInitAll")));
 decltype(ncclCommSplit) pncclCommSplit __attribute__((alias("ncclCommSplit")));
 decltype(ncclCommShrink) pncclCommShrink __attribute__((alias("ncclCommShrink")));
@@ -220,6 +226,7 @@ decltype(ncclCommDestroy) pncclCommDestroy __attribute__((alias("ncclCommDestroy
 decltype(ncclCommAbort) pncclCommAbort __attribute__((alias("ncclCommAbort")));
 decltype(ncclCommRevoke) pncclCommRevoke __attribute__((alias("ncclCommRevoke")));
 decltype(ncclCommGetAsyncError) pncclCommGetAsyncError __attribute__((alias("ncclCommGetAsyncError")));
-decltype(ncclRedOpCreatePreMulSum) pncclRedOpCreatePreMulSum __attribute__((alias("ncclRedOpCreatePreMulSum")));
+decltype(ncclRedOpCreatePreMulSum) pncclRedOpCreatePreMulSum
+    __attribute__((alias("ncclRedOpCreatePreMulSum")));
 decltype(ncclRedOpDestroy) pncclRedOpDestroy __attribute__((alias("ncclRedOpDestroy")));
 }

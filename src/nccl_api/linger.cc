@@ -30,7 +30,8 @@ std::list<Linger::Entry> Linger::take_finished() {
   std::list<Entry> finished;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto next = std::next(entry);
-    if (entry->farewell->progress() || Clock::now() >= entry->deadline) finished.splice(finished.end(), entries_, entry);
+    if (entry->farewell->progress() || Clock::now() >= entry->deadline)
+      finished.splice(finished.end(), entries_, entry);
     entry = next;
   }
   return finished;

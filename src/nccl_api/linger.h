@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges of communicators that this rank has done with and others perhaps not. They are moved on by a thread
-// of their own, which exists only while there are any, so that ncclCommDestroy waits for nobody.
+// Exchanges of communicators that this rank has done with and others perhaps not. They are moved on by a
+// thread of their own, which exists only while there are any, so that ncclCommDestroy waits for nobody.
 #pragma once
 
 #include <chrono>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/log.h"
 
-#include <array>
-#include <atomic>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <array>
+#include <atomic>
 
 namespace detccl::nccl_api {
 namespace {
@@ -13,9 +13,13 @@ std::atomic<LogLevel> log_level{LogLevel::warn};
 
 }  // namespace
 
-void set_log_level(LogLevel level) { log_level = level; }
+void set_log_level(LogLevel level) {
+  log_level = level;
+}
 
-bool logs(LogLevel level) { return level <= log_level.load(); }
+bool logs(LogLevel level) {
+  return level <= log_level.load();
+}
 
 void log_line(LogLevel level, std::string_view text) {
   if (!logs(level)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is the real library's own business. As in NCCL, each function also has its pnccl name, by which
-// a profiler that stands in front of nccl names reaches what is behind them: DetCCL, not past it.
+// Everything that is the real library's own business. As in NCCL, each function also has its pnccl name, by
+// which a profiler that stands in front of nccl names reaches what is behind them: DetCCL, not past it.
 #include "nccl_api/border.h"
 #include "nccl_api/group.h"
 #include "nccl_api/runtime.h"
@@ -8,7 +8,8 @@
 namespace detccl::nccl_api {
 namespace {
 
-/// A native operation on a communicator: refused when the communicator is in error, and noted by an open group.
+/// A native operation on a communicator: refused when the communicator is in error, and noted by an open
+/// group.
 template <class Function, class... Arguments>
 ncclResult_t operate(const Function& function, ncclComm_t comm, Arguments... arguments) {
   if (passes_through()) return function(arguments...);
@@ -33,50 +34,99 @@ using detccl::nccl_api::real;
 
 extern "C" {
 
-ncclResult_t ncclMemAlloc(void** ptr, size_t size) { return real().MemAlloc(ptr, size); }
+ncclResult_t ncclMemAlloc(void** ptr, size_t size) {
+  return real().MemAlloc(ptr, size);
+}
 
-ncclResult_t ncclMemFree(void* ptr) { return real().MemFree(ptr); }
+ncclResult_t ncclMemFree(void* ptr) {
+  return real().MemFree(ptr);
+}
 
-ncclResult_t ncclGetVersion(int* version) { return real().GetVersion(version); }
+ncclResult_t ncclGetVersion(int* version) {
+  return real().GetVersion(version);
+}
 
-ncclResult_t ncclGetUniqueId(ncclUniqueId* uniqueId) { return real().GetUniqueId(uniqueId); }
+ncclResult_t ncclGetUniqueId(ncclUniqueId* uniqueId) {
+  return real().GetUniqueId(uniqueId);
+}
 
-const char* ncclGetErrorString(ncclResult_t result) { return real().GetErrorString(result); }
+const char* ncclGetErrorString(ncclResult_t result) {
+  return real().GetErrorString(result);
+}
 
-ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) { return real().CommCount(comm, count); }
+ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
+  return real().CommCount(comm, count);
+}
 
-ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) { return real().CommCuDevice(comm, device); }
+ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) {
+  return real().CommCuDevice(comm, device);
+}
 
-ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) { return real().CommUserRank(comm, rank); }
+ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
+  return real().CommUserRank(comm, rank);
+}
 
-ncclResult_t ncclCommRegister(const ncclComm_t comm, void* buff, size_t size, void** handle) { return real().CommRegister(comm, buff, size, handle); }
+ncclResult_t ncclCommRegister(const ncclComm_t comm, void* buff, size_t size, void** handle) {
+  return real().CommRegister(comm, buff, size, handle);
+}
 
-ncclResult_t ncclCommDeregister(const ncclComm_t comm, void* handle) { return real().CommDeregister(comm, handle); }
+ncclResult_t ncclCommDeregister(const ncclComm_t comm, void* handle) {
+  return real().CommDeregister(comm, handle);
+}
 
-ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* win, int winFlags) { return real().CommWindowRegister(comm, buff, size, win, winFlags); }
+ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* buff, size_t size, ncclWindow_t* win,
+                                    int winFlags) {
+  return real().CommWindowRegister(comm, buff, size, win, winFlags);
+}
 
-ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t win) { return real().CommWindowDeregister(comm, win); }
+ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t win) {
+  return real().CommWindowDeregister(comm, win);
+}
 
 const char* ncclGetLastError(ncclComm_t comm) {
   const char* ours = passes_through() ? nullptr : detccl::nccl_api::last_error();
   return ours != nullptr ? ours : real().GetLastError(comm);
 }
 
-ncclResult_t ncclBcast(void* buff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream) { return operate(real().Bcast, comm, buff, count, datatype, root, comm, stream); }
+ncclResult_t ncclBcast(void* buff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm,
+                       cudaStream_t stream) {
+  return operate(real().Bcast, comm, buff, count, datatype, root, comm, stream);
+}
 
-ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream) { return operate(real().Broadcast, comm, sendbuff, recvbuff, count, datatype, root, comm, stream); }
+ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                           int root, ncclComm_t comm, cudaStream_t stream) {
+  return operate(real().Broadcast, comm, sendbuff, recvbuff, count, datatype, root, comm, stream);
+}
 
-ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, ncclDataType_t datatype, ncclComm_t comm, cudaStream_t stream) { return operate(real().AllGather, comm, sendbuff, recvbuff, sendcount, datatype, comm, stream); }
+ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, ncclDataType_t datatype,
+                           ncclComm_t comm, cudaStream_t stream) {
+  return operate(real().AllGather, comm, sendbuff, recvbuff, sendcount, datatype, comm, stream);
+}
 
-ncclResult_t ncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, ncclComm_t comm, cudaStream_t stream) { return operate(real().AlltoAll, comm, sendbuff, recvbuff, count, datatype, comm, stream); }
+ncclResult_t ncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                          ncclComm_t comm, cudaStream_t stream) {
+  return operate(real().AlltoAll, comm, sendbuff, recvbuff, count, datatype, comm, stream);
+}
 
-ncclResult_t ncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream) { return operate(real().Gather, comm, sendbuff, recvbuff, count, datatype, root, comm, stream); }
+ncclResult_t ncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
+                        ncclComm_t comm, cudaStream_t stream) {
+  return operate(real().Gather, comm, sendbuff, recvbuff, count, datatype, root, comm, stream);
+}
 
-ncclResult_t ncclScatter(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream) { return operate(real().Scatter, comm, sendbuff, recvbuff, count, datatype, root, comm, stream); }
+ncclResult_t ncclScatter(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                         int root, ncclComm_t comm, cudaStream_t stream) {
+  return operate(real().Scatter, comm, sendbuff, recvbuff, count, datatype, root, comm, stream);
+}
 
-ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm, cudaStream_t stream) { return operate(real().Send, comm, sendbuff, count, datatype, peer, comm, stream); }
+ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return operate(real().Send, comm, sendbuff, count, datatype, peer, comm, stream);
+}
 
-ncclResult_t ncclRecv(void* recvbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm, cudaStream_t stream) { return operate(real().Recv, comm, recvbuff, count, datatype, peer, comm, stream); }
+ncclResult_t ncclRecv(void* recvbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return operate(real().Recv, comm, recvbuff, count, datatype, peer, comm, stream);
+}
 
 ncclResult_t ncclGroupStart() {
   if (passes_through()) return real().GroupStart();
@@ -95,7 +145,9 @@ ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* simInfo) {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-void ncclResetDebugInit() { real().ResetDebugInit(); }
+void ncclResetDebugInit() {
+  real().ResetDebugInit();
+}
 decltype(ncclResetDebugInit) pncclResetDebugInit __attribute__((alias("ncclResetDebugInit")));
 #pragma GCC diagnostic pop
 
@@ -110,7 +162,8 @@ decltype(ncclCommUserRank) pncclCommUserRank __attribute__((alias("ncclCommUserR
 decltype(ncclCommRegister) pncclCommRegister __attribute__((alias("ncclCommRegister")));
 decltype(ncclCommDeregister) pncclCommDeregister __attribute__((alias("ncclCommDeregister")));
 decltype(ncclCommWindowRegister) pncclCommWindowRegister __attribute__((alias("ncclCommWindowRegister")));
-decltype(ncclCommWindowDeregister) pncclCommWindowDeregister __attribute__((alias("ncclCommWindowDeregister")));
+decltype(ncclCommWindowDeregister) pncclCommWindowDeregister
+    __attribute__((alias("ncclCommWindowDeregister")));
 decltype(ncclGetLastError) pncclGetLastError __attribute__((alias("ncclGetLastError")));
 decltype(ncclBcast) pncclBcast __attribute__((alias("ncclBcast")));
 decltype(ncclBroadcast) pncclBroadcast __attribute__((alias("ncclBroadcast")));

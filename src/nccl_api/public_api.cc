@@ -30,7 +30,9 @@ ncclResult_t contract_of(ncclComm_t comm, char* text, std::size_t size) {
 
 extern "C" {
 
-const char* detcclVersion(void) { return DETCCL_VERSION; }
+const char* detcclVersion(void) {
+  return DETCCL_VERSION;
+}
 
 ncclResult_t detcclCommContract(ncclComm_t comm, char* text, size_t size) {
   return detccl::nccl_api::guarded([=] { return detccl::nccl_api::contract_of(comm, text, size); });

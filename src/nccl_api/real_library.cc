@@ -29,7 +29,9 @@ std::string beside_this_library() {
 
 }  // namespace
 
-void* RealLibrary::symbol(const char* name) const { return handle_ == nullptr ? nullptr : dlsym(handle_, name); }
+void* RealLibrary::symbol(const char* name) const {
+  return handle_ == nullptr ? nullptr : dlsym(handle_, name);
+}
 
 bool RealLibrary::adopt(void* handle) {
   const void* probe = dlsym(handle, kProbe);

@@ -36,7 +36,9 @@ template <class Result, class... Arguments>
 class Entry<Result(Arguments...)> {
  public:
   Entry(const RealLibrary& library, const char* name)
-      : library_(library), name_(name), function_(reinterpret_cast<Result (*)(Arguments...)>(library.symbol(name))) {}
+      : library_(library),
+        name_(name),
+        function_(reinterpret_cast<Result (*)(Arguments...)>(library.symbol(name))) {}
 
   bool available() const { return function_ != nullptr; }
 

@@ -35,7 +35,8 @@ ncclResult_t call_real(const Call& c, std::size_t count) {
       return real().AllReduce(c.send, c.receive, count, c.type, c.op, c.handle, c.stream);
     case plan::Collective::reduce_scatter:
       return real().ReduceScatter(c.send, c.receive, count, c.type, c.op, c.handle, c.stream);
-    case plan::Collective::reduce: break;
+    case plan::Collective::reduce:
+      break;
   }
   return real().Reduce(c.send, c.receive, count, c.type, c.op, c.root, c.handle, c.stream);
 }
@@ -43,7 +44,8 @@ ncclResult_t call_real(const Call& c, std::size_t count) {
 /// What the real library cannot be asked.
 ncclResult_t check_buffers(const Call& c, const Communicator& communicator) {
   const bool receives = c.collective != plan::Collective::reduce || c.root == communicator.rank();
-  if (c.send == nullptr || (receives && c.receive == nullptr)) return fail(ncclInvalidArgument, "a buffer is NULL");
+  if (c.send == nullptr || (receives && c.receive == nullptr))
+    return fail(ncclInvalidArgument, "a buffer is NULL");
   const std::size_t shards =
       c.collective == plan::Collective::reduce_scatter ? static_cast<std::size_t>(communicator.ranks()) : 1;
   const std::size_t element = contract::size_of(static_cast<contract::DataType>(c.type));
@@ -73,10 +75,12 @@ ncclResult_t prepare(const Call& c, std::shared_ptr<Communicator>& communicator,
   ncclResult_t result = find_or_adopt(c.handle, communicator);
   if (result != ncclSuccess) return result;
   if (!runtime().on_host) {
-    return fail(ncclInvalidUsage,
-                fmt::format("this build of DetCCL reduces host memory only, and {} works on GPUs; set DETCCL_DISABLE=1 "
-                            "to run its reductions natively",
-                            real().library.path()));
+    return fail(
+        ncclInvalidUsage,
+        fmt::format(
+            "this build of DetCCL reduces host memory only, and {} works on GPUs; set DETCCL_DISABLE=1 "
+            "to run its reductions natively",
+            real().library.path()));
   }
   if (const ncclResult_t stopped = communicator->stopped(); stopped != ncclSuccess)
     return fail(stopped, communicator->name() + ": the communicator has been stopped");
@@ -128,14 +132,15 @@ ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, n
       {Collective::all_reduce, sendbuff, recvbuff, count, datatype, op, 0, comm, stream});
 }
 
-ncclResult_t ncclReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, ncclDataType_t datatype,
-                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+ncclResult_t ncclReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
+                               ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm,
+                               cudaStream_t stream) {
   return detccl::nccl_api::reduce(
       {Collective::reduce_scatter, sendbuff, recvbuff, recvcount, datatype, op, 0, comm, stream});
 }
 
-ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, ncclRedOp_t op,
-                        int root, ncclComm_t comm, cudaStream_t stream) {
+ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
+                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
   return detccl::nccl_api::reduce(
       {Collective::reduce, sendbuff, recvbuff, count, datatype, op, root, comm, stream});
 }

@@ -14,7 +14,8 @@ std::shared_ptr<Communicator> Registry::find(ncclComm_t handle) const {
 std::vector<std::shared_ptr<Communicator>> Registry::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Communicator>> all;
-  for (const auto& [handle, communicator] : entries_) all.push_back(communicator);
+  for (const auto& [handle, communicator] : entries_)
+    all.push_back(communicator);
   return all;
 }
 

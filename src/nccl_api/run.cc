@@ -59,7 +59,8 @@ ncclResult_t run(const std::vector<std::unique_ptr<Lane>>& lanes) {
     }
     steps_before = steps;
     if (now < next_watch) continue;
-    for (const auto& lane : lanes) lane->watch(now);
+    for (const auto& lane : lanes)
+      lane->watch(now);
     next_watch = now + kWatchInterval;
   }
   for (const auto& lane : lanes) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/runtime.h"
 
-#include <mutex>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <mutex>
 
 #include "contract/contract.h"
 #include "nccl_api/log.h"
@@ -25,9 +25,10 @@ Runtime::Runtime()
   if (!real.library.found()) {
     log_line(LogLevel::error, fmt::format("no NCCL library: {}", real.library.problem()));
   } else {
-    log_line(LogLevel::info, fmt::format("DetCCL " DETCCL_VERSION " over {}{}; {}", real.library.path(),
-                                         on_host ? " (host memory)" : "",
-                                         c.disable ? "disabled" : "contract " + contract::to_string(c.contract)));
+    log_line(LogLevel::info,
+             fmt::format("DetCCL " DETCCL_VERSION " over {}{}; {}", real.library.path(),
+                         on_host ? " (host memory)" : "",
+                         c.disable ? "disabled" : "contract " + contract::to_string(c.contract)));
   }
 }
 

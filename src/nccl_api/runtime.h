@@ -21,9 +21,13 @@ struct Runtime {
 
 Runtime& runtime();
 
-inline const RealNccl& real() { return runtime().real; }
+inline const RealNccl& real() {
+  return runtime().real;
+}
 
 /// Whether a call goes straight to the real library: DETCCL_DISABLE, or the real library itself is calling.
-inline bool passes_through() { return InsideReal::now() || runtime().environment.configuration().disable; }
+inline bool passes_through() {
+  return InsideReal::now() || runtime().environment.configuration().disable;
+}
 
 }  // namespace detccl::nccl_api

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace detccl::nccl_api {
+namespace {
+
+Environment read(const std::vector<std::string>& entries) {
+  std::vector<const char*> pointers;
+  for (const std::string& entry : entries)
+    pointers.push_back(entry.c_str());
+  pointers.push_back(nullptr);
+  return Environment::read(pointers.data());
+}
+
+TEST(Environment, DefaultsAreThoseOfTheTable) {
+  const Configuration unset = read({"PATH=/bin", "NCCL_DEBUG=INFO"}).configuration();
+  for (const Variable& variable : Environment::variables()) {
+    if (variable.default_value.empty()) continue;
+    const Environment set = read({std::string(variable.name) + "=" + std::string(variable.default_value)});
+    EXPECT_TRUE(set.problems().empty()) << variable.name;
+    const Configuration& c = set.configuration();
+    EXPECT_EQ(c.contract, unset.contract);
+    EXPECT_EQ(c.schedule, unset.schedule);
+    EXPECT_EQ(c.chunk_bytes, unset.chunk_bytes);
+    EXPECT_EQ(c.log, unset.log);
+    EXPECT_EQ(c.prove, unset.prove);
+    EXPECT_EQ(c.disable, unset.disable);
+    EXPECT_EQ(c.timeout, unset.timeout) << variable.name;
+  }
+}
+
+TEST(Environment, TakesWhatIsAllowed) {
+  const Environment e =
+      read({"DETCCL_CONTRACT=linear:native", "DETCCL_SCHEDULE=ring", "DETCCL_CHUNK=64K", "DETCCL_LOG=debug",
+            "DETCCL_PROVE=1", "DETCCL_DISABLE=0", "DETCCL_NCCL_LIBRARY=/a/b=c.so", "DETCCL_TIMEOUT=0"});
+  EXPECT_TRUE(e.problems().empty());
+  const Configuration& c = e.configuration();
+  EXPECT_EQ(contract::to_string(c.contract), "linear:native");
+  EXPECT_EQ(c.schedule, plan::Schedule::ring);
+  EXPECT_EQ(c.chunk_bytes, 65536u);
+  EXPECT_EQ(c.log, LogLevel::debug);
+  EXPECT_TRUE(c.prove);
+  EXPECT_FALSE(c.disable);
+  EXPECT_EQ(c.nccl_library, "/a/b=c.so");
+  EXPECT_EQ(c.timeout.count(), 0);
+  EXPECT_EQ(read({"DETCCL_CHUNK=3M"}).configuration().chunk_bytes, 3u << 20);
+  EXPECT_TRUE(read({"DETCCL_CONTRACT="}).problems().empty()) << "empty counts as not set";
+}
+
+TEST(Environment, ABadValueIsToldWithWhatIsAllowed) {
+  const std::vector<std::string> bad = {"DETCCL_CONTRACT=trees",
+                                        "DETCCL_CONTRACT=Tree",
+                                        "DETCCL_CONTRACT=tree:native/8",
+                                        "DETCCL_SCHEDULE=fast",
+                                        "DETCCL_CHUNK=0",
+                                        "DETCCL_CHUNK=63",
+                                        "DETCCL_CHUNK=1G",
+                                        "DETCCL_CHUNK=-1",
+                                        "DETCCL_CHUNK=1.5M",
+                                        "DETCCL_CHUNK=K",
+                                        "DETCCL_CHUNK=18446744073709551615K",
+                                        "DETCCL_LOG=verbose",
+                                        "DETCCL_PROVE=yes",
+                                        "DETCCL_DISABLE=2",
+                                        "DETCCL_TIMEOUT=-1",
+                                        "DETCCL_TIMEOUT=1s",
+                                        "DETCCL_TIMEOUT=99999999999"};
+  for (const std::string& entry : bad) {
+    const Environment e = read({entry});
+    ASSERT_EQ(e.problems().size(), 1u) << entry;
+    const std::string name = entry.substr(0, entry.find('='));
+    EXPECT_NE(e.problems()[0].find(name), std::string::npos);
+    for (const Variable& variable : Environment::variables()) {
+      if (variable.name == name) {
+        EXPECT_NE(e.problems()[0].find(variable.syntax), std::string::npos) << e.problems()[0];
+        EXPECT_TRUE(check_value(name, entry.substr(name.size() + 1)).has_value());
+      }
+    }
+  }
+}
+
+TEST(Environment, AnUnknownNameIsToldWithTheNearest) {
+  const Environment e = read({"DETCCL_CONTRAKT=tree", "DETCCL_TIME=3", "DETCCL=1", "OTHER_DETCCL_X=1"});
+  ASSERT_EQ(e.problems().size(), 2u);
+  EXPECT_NE(e.problems()[0].find("the nearest is DETCCL_CONTRACT"), std::string::npos) << e.problems()[0];
+  EXPECT_NE(e.problems()[1].find("the nearest is DETCCL_TIMEOUT"), std::string::npos) << e.problems()[1];
+}
+
+TEST(Environment, ASchedulesThatCannotCarryOutTheContract) {
+  EXPECT_EQ(read({"DETCCL_SCHEDULE=ring"}).problems().size(), 1u);
+  EXPECT_EQ(read({"DETCCL_SCHEDULE=tree", "DETCCL_CONTRACT=linear"}).problems().size(), 1u);
+  EXPECT_TRUE(read({"DETCCL_SCHEDULE=ring", "DETCCL_CONTRACT=linear"}).problems().empty());
+  EXPECT_TRUE(read({"DETCCL_SCHEDULE=direct", "DETCCL_CONTRACT=linear"}).problems().empty());
+}
+
+}  // namespace
+}  // namespace detccl::nccl_api

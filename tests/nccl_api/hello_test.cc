@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/hello.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace detccl::nccl_api {
+namespace {
+
+std::vector<Hello> hellos(std::size_t ranks) {
+  return std::vector<Hello>(ranks, make_hello({}, 100, ""));
+}
+
+TEST(Hello, AgreementIsNothingToTell) {
+  EXPECT_EQ(find_disagreement(hellos(1)), std::nullopt);
+  EXPECT_EQ(find_disagreement(hellos(5)), std::nullopt);
+  EXPECT_EQ(find_problem(hellos(5)), std::nullopt);
+}
+
+TEST(Hello, DisagreementNamesTheRanks) {
+  std::vector<Hello> all = hellos(6);
+  Configuration other;
+  other.contract = *contract::parse_contract("linear");
+  all[1] = all[2] = all[5] = make_hello(other, 100, "");
+  EXPECT_EQ(find_disagreement(all),
+            "ranks disagree on DETCCL_CONTRACT: linear on ranks 1-2, 5; tree on ranks 0, 3-4");
+}
+
+TEST(Hello, EverySettingCounts) {
+  Configuration schedule, chunk, prove;
+  schedule.schedule = plan::Schedule::gather;
+  chunk.chunk_bytes = 4096;
+  prove.prove = true;
+  const auto line = [](const Configuration& c) {
+    std::vector<Hello> all = hellos(2);
+    all[1] = make_hello(c, 100, "");
+    return find_disagreement(all).value_or("");
+  };
+  EXPECT_EQ(line(schedule), "ranks disagree on DETCCL_SCHEDULE: auto on rank 0; gather on rank 1");
+  EXPECT_EQ(line(chunk), "ranks disagree on DETCCL_CHUNK: 4096 on rank 1; auto on rank 0");
+  EXPECT_EQ(line(prove), "ranks disagree on DETCCL_PROVE: 0 on rank 0; 1 on rank 1");
+}
+
+TEST(Hello, StrangersAreFound) {
+  std::vector<Hello> all = hellos(3);
+  all[2].magic[7] = '9';
+  EXPECT_EQ(find_disagreement(all), "another version of DetCCL, or none, on ranks 2");
+}
+
+TEST(Hello, AProblemIsToldByItsRank) {
+  std::vector<Hello> all = hellos(3);
+  all[1] = make_hello({}, 0, "UCX cannot be loaded");
+  EXPECT_EQ(find_problem(all), "rank 1: UCX cannot be loaded");
+  all[1] = make_hello({}, 0, std::string(1000, 'x'));
+  EXPECT_EQ(find_problem(all)->size(), std::string("rank 1: ").size() + 255) << "cut to what has room";
+}
+
+}  // namespace
+}  // namespace detccl::nccl_api
