@@ -77,11 +77,12 @@ engine::Status PointToPoint::progress() {
     }
     ++completed_;
   }
+  if (!exchange_.settled()) return status_;
   return status_ = engine::Status::done;
 }
 
 std::string PointToPoint::waiting_for() const {
-  if (completed_ >= operations_.size()) return "nothing";
+  if (completed_ >= operations_.size()) return "sends and receives that are complete but for their last word";
   const Operation& o = operations_[completed_];
   return fmt::format("{} {} rank {}", describe(o), o.kind == Kind::send ? "to" : "from", o.root);
 }

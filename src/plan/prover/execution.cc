@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "plan/prover/expressions.h"
 #include "plan/prover/memory.h"
 #include "plan/prover/rejection.h"

@@ -3,7 +3,9 @@
 // are numbered; each is checked against its rank's buffers when it is added.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "plan/plan.h"
