@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hostnccl/lifecycle.h"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -15,6 +16,21 @@ void join_background(Communicator& communicator) {
   if (communicator.background.joinable()) communicator.background.join();
 }
 
+/// A communicator whose goodbye has been said.
+class Left : public transport::Departure {
+ public:
+  explicit Left(std::shared_ptr<Communicator> communicator) : communicator_(std::move(communicator)) {}
+
+  bool progress() override {
+    if (communicator_->control->all_left()) return true;
+    communicator_->exchange->progress();
+    return false;
+  }
+
+ private:
+  std::shared_ptr<Communicator> communicator_;
+};
+
 /// The communicator is out of the registry: this is the only one who takes it down.
 void take_down(std::shared_ptr<Communicator> communicator) {
   join_background(*communicator);
@@ -22,7 +38,7 @@ void take_down(std::shared_ptr<Communicator> communicator) {
   const bool sound = communicator->result() == ncclSuccess && !communicator->revoked;
   communicator->control->goodbye();
   if (sound) {
-    process().linger.add(std::move(communicator));
+    process().linger.add(std::make_unique<Left>(std::move(communicator)));
   } else {
     communicator->exchange->abandon();
   }

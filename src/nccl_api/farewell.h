@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "transport/exchange.h"
+#include "transport/linger.h"
 
 namespace detccl::nccl_api {
 
 /// A barrier that nobody waits in: in round k each rank tells the one 2^k further on, and is told by the one
 /// 2^k back. When all rounds are over, every rank has begun its farewell.
-class Farewell {
+class Farewell : public transport::Departure {
  public:
   explicit Farewell(std::unique_ptr<transport::Exchange> exchange);
 
   /// Moves on without waiting. True when every rank has begun its farewell, or the exchange has failed.
-  bool progress();
+  bool progress() override;
 
  private:
   void start_round();

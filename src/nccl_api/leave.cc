@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "nccl_api/farewell.h"
 #include "nccl_api/runtime.h"
 
 namespace detccl::nccl_api {
@@ -21,7 +22,8 @@ pid_t registered_in = 0;
 
 void send_off(const Communicator& communicator, ncclResult_t stopped_before, std::unique_ptr<Shadow> shadow) {
   const bool sound = stopped_before == ncclSuccess && communicator.error() == ncclSuccess;
-  if (shadow != nullptr && sound) runtime().linger.add(std::move(shadow->exchange));
+  if (shadow != nullptr && sound)
+    runtime().linger.add(std::make_unique<Farewell>(std::move(shadow->exchange)));
 }
 
 void at_exit() {

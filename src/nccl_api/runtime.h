@@ -4,9 +4,9 @@
 #pragma once
 
 #include "nccl_api/environment.h"
-#include "nccl_api/linger.h"
 #include "nccl_api/real_nccl.h"
 #include "nccl_api/registry.h"
+#include "transport/linger.h"
 
 namespace detccl::nccl_api {
 
@@ -16,7 +16,7 @@ struct Runtime {
   RealNccl real;
   bool on_host;  ///< the real library works on host memory
   Registry communicators;
-  Linger linger;
+  transport::Linger linger;
 };
 
 Runtime& runtime();

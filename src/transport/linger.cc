@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nccl_api/linger.h"
+#include "transport/linger.h"
 
 #include <thread>
 #include <utility>
 
-namespace detccl::nccl_api {
+namespace detccl::transport {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -16,11 +16,10 @@ constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{10};
 
 }  // namespace
 
-void Linger::add(std::unique_ptr<transport::Exchange> exchange) {
-  auto farewell = std::make_unique<Farewell>(std::move(exchange));
-  if (farewell->progress()) return;
+void Linger::add(std::unique_ptr<Departure> departure) {
+  if (departure->progress()) return;
   const std::lock_guard lock(mutex_);
-  entries_.push_back({std::move(farewell), Clock::now() + kLongest});
+  entries_.push_back({std::move(departure), Clock::now() + kLongest});
   if (running_ || stop_) return;
   running_ = true;
   std::thread([this] { run(); }).detach();
@@ -30,7 +29,7 @@ std::list<Linger::Entry> Linger::take_finished() {
   std::list<Entry> finished;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto next = std::next(entry);
-    if (entry->farewell->progress() || Clock::now() >= entry->deadline)
+    if (entry->departure->progress() || Clock::now() >= entry->deadline)
       finished.splice(finished.end(), entries_, entry);
     entry = next;
   }
@@ -63,4 +62,4 @@ void Linger::drain(std::chrono::milliseconds limit) {
   ended_.wait_for(lock, std::chrono::seconds(3), [this] { return !running_; });
 }
 
-}  // namespace detccl::nccl_api
+}  // namespace detccl::transport
