@@ -4,7 +4,7 @@
 
 # nvcc 12.8 is the first that compiles for every architecture up to sm_100.
 oldest_cuda=12.8
-oldest_nccl_code=22800
+oldest_nccl_code=22809  # the first with ncclCommRevoke
 
 # cuda_version ROOT: the toolkit's version, e.g. 13.0; nothing if it has no nvcc.
 cuda_version() {
