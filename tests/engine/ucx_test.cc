@@ -73,36 +73,37 @@ INSTANTIATE_TEST_SUITE_P(Processes, EngineUcx, testing::Values(2, 3, 5));
 
 /// A rank is killed in the middle: the others' watches end their calls, and all is taken down.
 TEST(EngineUcxFailure, AKilledRankEndsTheOthersWithinTheTimeout) {
-  run_processes(3,
-                [](const Process& process) {
-                  auto exchange = connect(process);
-                  engine::Settings settings;
-                  engine::Planner planner(settings, process.rank(), process.size());
-                  engine::Scratch scratch(settings.scratch_limit);
-                  std::vector<float> data(1u << 18, 1.0f);
-                  engine::Reduction call;
-                  call.send = call.receive = data.data();
-                  call.count = data.size();
-                  std::string failure;
-                  for (std::uint32_t sequence = 0; failure.empty(); ++sequence) {
-                    engine::Execution execution(*exchange, scratch, planner.arithmetic(call),
-                                                planner.jobs(call), sequence);
-                    for (int i = 0; process.rank() == 1 && sequence == 2 && i < 50; ++i)
-                      execution.progress();
-                    if (process.rank() == 1 && sequence == 2) process.die();
-                    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-                    engine::Execution* const all[] = {&execution};
-                    failure = engine::run(all, [limit] {
-                                return std::chrono::steady_clock::now() > limit ? std::string("time is up")
-                                                                                : std::string();
-                              }).failure;
-                    ASSERT_LE(sequence, 2u);
-                  }
-                  const auto leaving = std::chrono::steady_clock::now();
-                  exchange.reset();
-                  EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(3));
-                },
-                {.killed = {1}});
+  run_processes(
+      3,
+      [](const Process& process) {
+        auto exchange = connect(process);
+        engine::Settings settings;
+        engine::Planner planner(settings, process.rank(), process.size());
+        engine::Scratch scratch(settings.scratch_limit);
+        std::vector<float> data(1u << 18, 1.0f);
+        engine::Reduction call;
+        call.send = call.receive = data.data();
+        call.count = data.size();
+        std::string failure;
+        for (std::uint32_t sequence = 0; failure.empty(); ++sequence) {
+          engine::Execution execution(*exchange, scratch, planner.arithmetic(call), planner.jobs(call),
+                                      sequence);
+          for (int i = 0; process.rank() == 1 && sequence == 2 && i < 50; ++i)
+            execution.progress();
+          if (process.rank() == 1 && sequence == 2) process.die();
+          const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+          engine::Execution* const all[] = {&execution};
+          failure =
+              engine::run(all, [limit] {
+                return std::chrono::steady_clock::now() > limit ? std::string("time is up") : std::string();
+              }).failure;
+          ASSERT_LE(sequence, 3u);  // the victim may have done its part of the call in which it died
+        }
+        const auto leaving = std::chrono::steady_clock::now();
+        exchange.reset();
+        EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(3));
+      },
+      {.killed = {1}});
 }
 
 }  // namespace
