@@ -66,8 +66,9 @@ TEST(Arguments, CodesAreTheRealLibrarys) {
     const ncclComm_t ended = rank.communicator(2);
     require(ncclCommDestroy(ended), ncclSuccess, "ncclCommDestroy");
     float factor = 2;
+    double double_factor = 2;
     ncclRedOp_t doubles, destroyed, foreign;
-    require(ncclRedOpCreatePreMulSum(&doubles, &factor, ncclFloat64, ncclScalarHostImmediate, comm),
+    require(ncclRedOpCreatePreMulSum(&doubles, &double_factor, ncclFloat64, ncclScalarHostImmediate, comm),
             ncclSuccess, "op");
     require(ncclRedOpCreatePreMulSum(&destroyed, &factor, ncclFloat32, ncclScalarHostImmediate, comm),
             ncclSuccess, "op");
