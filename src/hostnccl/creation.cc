@@ -2,6 +2,7 @@
 #include "hostnccl/creation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <set>
 #include <thread>
@@ -70,6 +71,10 @@ void start_in_background(Works works) {
 
 }  // namespace
 
+void publish(ncclComm_t* comm, ncclComm_t handle) noexcept {
+  std::atomic_ref(*comm).store(handle, std::memory_order_release);
+}
+
 bool carry_out_creations(std::vector<Creation> creations) {
   std::vector<Works> foreground;
   bool background = false;
@@ -116,7 +121,7 @@ void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclU
   const bool background = !identity.config.blocking;
   auto communicator = std::make_shared<Communicator>(std::move(identity));
   const ncclComm_t handle = process().registry.add(communicator);
-  *comm = handle;  // known from here on, so that another thread can abort it
+  publish(comm, handle);  // known from here on, so that another thread can abort it
   Creation creation;
   creation.carrier = communicator;
   creation.background = background;
@@ -127,7 +132,7 @@ void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclU
   };
   creation.cancel = [comm, handle] {
     process().registry.remove(handle);
-    *comm = nullptr;
+    publish(comm, nullptr);
   };
   group.add(std::move(creation));
 }

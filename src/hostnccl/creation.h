@@ -16,6 +16,9 @@ void init_rank(Group& group, ncclComm_t* comm, int size, const std::vector<ncclU
 /// ncclCommInitAll: `devices` may be null.
 void init_all(ncclComm_t* comms, int size, const int* devices);
 
+/// Writes where the user's new communicator is to stand. Other threads may look there at the same time.
+void publish(ncclComm_t* comm, ncclComm_t handle) noexcept;
+
 /// All at the same time, those of one carrier one after the other. Nonblocking ones go on in the background:
 /// then true is returned. Throws the first Error, having cancelled what failed.
 bool carry_out_creations(std::vector<Creation> creations);

@@ -2,13 +2,13 @@
 #include "hostnccl/split.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "hostnccl/bootstrap.h"
+#include "hostnccl/creation.h"
 #include "hostnccl/process.h"
 
 namespace detccl::hostnccl {
@@ -23,11 +23,6 @@ struct Plan {
   ncclComm_t* comm = nullptr;
   bool despite_failure = false;
 };
-
-void publish(ncclComm_t* comm, ncclComm_t handle) {
-  // A nonblocking caller may look while this is written.
-  std::atomic_ref(*comm).store(handle, std::memory_order_release);
-}
 
 /// The members' order in the parent's ring, as child ranks.
 Ring induced_ring(const Ring& parent_ring, const Ranks& members) {
@@ -82,7 +77,7 @@ Ranks members_of(int color, const std::vector<std::string>& choices) {
 
 void add_creation(Group& group, const std::shared_ptr<Communicator>& parent, ncclComm_t* comm,
                   const Config& config, std::function<void()> work) {
-  *comm = nullptr;
+  publish(comm, nullptr);
   Creation creation;
   creation.carrier = parent;
   creation.work = std::move(work);
