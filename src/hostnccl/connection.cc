@@ -11,8 +11,9 @@
 namespace detccl::hostnccl {
 namespace {
 
-/// The other side's death is seen by the end of the connection; that of its host, or of the way there, only by
-/// these: after `idle` seconds of silence a probe each `interval` seconds, and the end after `probes` of them.
+/// The other side's death is seen by the end of the connection; that of its host, or of the way there, only
+/// by these: after `idle` seconds of silence a probe each `interval` seconds, and the end after `probes` of
+/// them.
 void keep_alive(int fd) {
   const int on = 1, idle = 10, interval = 5, probes = 4;
   // Sockets that are no TCP refuse these, which does no harm.

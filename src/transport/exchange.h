@@ -35,9 +35,9 @@ class Exchange {
   /// Moves things on.
   virtual void progress() = 0;
 
-  /// Whether the peers need no more progress() of this side for what is complete here: the word that a receive
-  /// is done may itself still wait for room on its way to the sender. To be asked, with progress() in between,
-  /// until it is true, before a rank turns to something else; nothing may be under way.
+  /// Whether the peers need no more progress() of this side for what is complete here: the word that a
+  /// receive is done may itself still wait for room on its way to the sender. To be asked, with progress() in
+  /// between, until it is true, before a rank turns to something else; nothing may be under way.
   virtual bool settled() { return true; }
 
   /// Gives up everything under way: afterwards no completion and no data handed in is touched again, at least
