@@ -25,6 +25,11 @@ constexpr std::size_t kFetchedBytes = 4096;
 /// waits to leave, which leaves at the next progress, unless others have taken the room by then.
 constexpr int kSettlingRounds = 3;
 
+/// A flush may also wait for the peer: over TCP a new endpoint is not complete before both sides have spoken.
+/// A peer that has turned to something else does not answer, and does not need what is waited for; if it is
+/// waiting in a call of its own for this rank to come, nobody would ever move.
+constexpr std::chrono::milliseconds kSettlingLimit{200};
+
 /// How long a destructor waits for data on their way to peers that may have died.
 constexpr std::chrono::seconds kFlushLimit{2};
 
@@ -108,7 +113,9 @@ class UcxExchange final : public Exchange {
   std::deque<Record> records_;
   std::vector<Record*> free_;
   std::vector<void*> flushes_;  ///< requests
-  int settling_round_ = 0;      ///< 0: not settling
+  int settling_round_ = 0;
+  bool settling_ = false;
+  std::chrono::steady_clock::time_point settling_until_;
   std::string failure_;
   bool abandoned_ = false;
 };
@@ -238,9 +245,17 @@ bool UcxExchange::flushing() {
 
 bool UcxExchange::settled() {
   if (abandoned_) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (!settling_) settling_until_ = now + kSettlingLimit;
+  settling_ = now < settling_until_;
+  if (!settling_) {
+    settling_round_ = 0;
+    return true;
+  }
   const ucp_request_param_t param{};
   while (!flushing()) {
     if (settling_round_ == kSettlingRounds) {
+      settling_ = false;
       settling_round_ = 0;
       return true;
     }
