@@ -65,6 +65,9 @@ ncclResult_t describe(const Call& c, const Communicator& communicator, QueuedRed
   if (c.op < ncclNumOps) return ncclSuccess;
   const auto definition = communicator.find_op(c.op);
   if (!definition) return fail(ncclInvalidArgument, "an operation that DetCCL has not seen created");
+  // NCCL looks at this only where there are elements, so its look at the other arguments has not covered it.
+  if (definition->type != reduction.call.type)
+    return fail(ncclInvalidArgument, "an operation that was created for another type");
   reduction.call.op = contract::Op::premulsum;
   reduction.call.scalar = definition->bits;
   reduction.scalar_memory = definition->memory;
