@@ -308,8 +308,4 @@ std::uint64_t Execution::steps() const {
   return state_->steps;
 }
 
-std::uint32_t Execution::ranks() const {
-  return state_->exchange.size();
-}
-
 }  // namespace detccl::engine

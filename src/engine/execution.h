@@ -74,8 +74,6 @@ class Execution {
 
   /// Stages finished so far: tells progress from waiting.
   std::uint64_t steps() const;
-  /// Ranks of its exchange.
-  std::uint32_t ranks() const;
 
  private:
   struct State;

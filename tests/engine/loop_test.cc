@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/wait.h"
+#include "run_executions.h"
 #include "virtual_ranks.h"
 
 namespace detccl::test {

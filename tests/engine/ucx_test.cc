@@ -7,7 +7,7 @@
 
 #include "../transport/processes.h"
 #include "cases.h"
-#include "engine/wait.h"
+#include "run_executions.h"
 #include "transport/ucx/ucx_exchange.h"
 
 namespace detccl::test {
