@@ -14,8 +14,8 @@ using Clock = std::chrono::steady_clock;
 /// How often a task is told the time, so that it can look for reasons to give up.
 inline constexpr std::chrono::milliseconds kWatchInterval{10};
 
-/// How eagerly a waiting thread asks again: at once for a while, then it yields the processor, for there may be
-/// more ranks than cores, and after a longer while it sleeps in between.
+/// How eagerly a waiting thread asks again: at once for a while, then it yields the processor, for there may
+/// be more ranks than cores, and after a longer while it sleeps in between.
 class Pace {
  public:
   /// To be called once a round; `steps`: how many have been made so far.
@@ -30,7 +30,8 @@ class Pace {
 /// Moves all tasks on until none has anything left to do. A Task has
 ///   bool progress()                  moves on without waiting; whether there is more to do
 ///   std::uint64_t steps() const      grows with every step made: tells progress from waiting
-///   void watch(Clock::time_point)    told the time about every 10 ms; may end the task, and take a while itself
+///   void watch(Clock::time_point)    told the time about every 10 ms; may end the task, and take a while
+///   itself
 template <class Task>
 void drive(const std::vector<std::unique_ptr<Task>>& tasks) {
   Pace pace;

@@ -37,7 +37,8 @@ class RunningExecution {
   std::uint64_t steps() const { return execution_.steps(); }
   void watch(Clock::time_point) {
     std::string failure = watch_ ? watch_() : "";
-    if (!failure.empty() && outcome_.status != Status::failed) outcome_ = {Status::failed, std::move(failure)};
+    if (!failure.empty() && outcome_.status != Status::failed)
+      outcome_ = {Status::failed, std::move(failure)};
   }
 
  private:
