@@ -15,7 +15,8 @@ mkdir -p "$folder"
 hidden=(env)
 if can_unshare; then
   mounts=true
-  for dir in "$(installed_cuda)" /usr/local/include; do
+  # The inner folder first: a toolkit in /usr/local itself takes /usr/local/include with it.
+  for dir in /usr/local/include "$(installed_cuda)"; do
     if [ -d "$dir" ]; then mounts+=" && mount -t tmpfs hidden '$dir'"; fi
   done
   if [ -f /usr/include/nccl.h ]; then mounts+=" && mount --bind /dev/null /usr/include/nccl.h"; fi
