@@ -19,6 +19,7 @@ namespace detccl::engine {
 /// One program with its pointers: element 0 of its input and output regions.
 struct Job {
   std::shared_ptr<const plan::Program> program;
+  plan::Spec spec;  ///< what it is the program of
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
 };

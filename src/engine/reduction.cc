@@ -112,7 +112,7 @@ Planner::Planner(const Settings& settings, std::uint32_t rank, std::uint32_t ran
 Planner::~Planner() = default;
 
 device::host::Arithmetic Planner::arithmetic(const Reduction& call) const {
-  return {call.type, call.op, settings_.contract.order, settings_.contract.accumulate, ranks_, call.scalar};
+  return {call.type, call.op, settings_.contract.order, settings_.contract.accumulate, ranks_, call.scalar, call.scalar_memory};
 }
 
 std::vector<Job> Planner::jobs(const Reduction& call) {
@@ -141,6 +141,7 @@ std::vector<Job> Planner::jobs(const Reduction& call) {
       const bool output = piece.spec.collective != plan::Collective::reduce || piece.spec.root == rank_;
       Job job;
       job.program = cache_->get(piece.spec, rank_);
+      job.spec = piece.spec;
       job.input = static_cast<const std::byte*>(call.send) + (start + piece.input_offset) * size;
       if (output) job.output = static_cast<std::byte*>(call.receive) + (start + piece.output_offset) * size;
       jobs.push_back(std::move(job));

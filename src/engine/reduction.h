@@ -14,6 +14,15 @@
 
 namespace detccl::engine {
 
+/// What is quickest where the engine runs. The defaults: host memory, where two cores share the caches.
+struct Tuning {
+  std::uint64_t chunk_bytes = 1u << 20;           ///< payload of a chunk
+  std::uint64_t chained_chunk_bytes = 128u << 10;  ///< of one that goes from rank to rank: a chain soon fills up
+  /// The largest message for which everyone takes all raw inputs in one exchange, rather than everyone a shard
+  /// and then the results, times the square of the ranks: that many more bytes cost less than a second exchange.
+  std::uint64_t gather_limit = 1u << 20;
+};
+
 /// The same on every rank of a communicator.
 struct Settings {
   contract::Contract contract;
@@ -21,6 +30,7 @@ struct Settings {
   std::size_t chunk_bytes = 0;             ///< payload bytes of a chunk; 0: chosen
   std::size_t scratch_limit = 16u << 20;   ///< bytes per communicator
   bool prove = false;                      ///< prove each plan when it is built
+  Tuning tuning;
 };
 
 struct Reduction {
@@ -32,17 +42,18 @@ struct Reduction {
   void* receive = nullptr;  ///< reduce: only used at the root
   std::uint64_t count = 0;  ///< elements of the message; reduce_scatter: of one rank's shard
   std::uint32_t root = 0;
+  const void* scalar_memory = nullptr;  ///< GPU only: where the factor is read instead when a fold runs
 };
 
 /// The schedule for `message_bytes` (reduce_scatter: all shards together) over n ranks: settings.schedule if
-/// given; else `gather` up to 1 MB / n^2, `direct` beyond. Both carry out every contract.
+/// given; else `gather` up to tuning.gather_limit / n^2, `direct` beyond. Both carry out every contract.
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes);
 
 /// Elements of a chunk (reduce_scatter: of each rank's shard), at least one. settings.chunk_bytes, or the
 /// default, of payload: of the message, or of all shards together where they travel together (gather,
 /// direct). Less where kMinWindow jobs would not fit into settings.scratch_limit otherwise: what a job needs
 /// of scratch grows with the chunk and, by gather, with n. Only over so many ranks that one element of each
-/// (and 64 bytes a rank) are more than that does a job take more scratch than the limit.
+/// (and 256 bytes a rank) are more than that does a job take more scratch than the limit.
 std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
                              std::uint32_t ranks, contract::DataType type);
 inline constexpr std::size_t kMinWindow = 2;
@@ -61,6 +72,8 @@ class Planner {
   std::vector<Job> jobs(const Reduction& call);
   device::host::Arithmetic arithmetic(const Reduction& call) const;
   const Settings& settings() const { return settings_; }
+  /// Payload bytes of a chunk, unless less scratch than that is allowed.
+  std::uint64_t chunk_bytes(plan::Schedule schedule) const;
 
  private:
   class Cache;

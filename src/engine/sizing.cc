@@ -7,23 +7,8 @@
 namespace detccl::engine {
 namespace {
 
-/// Payload bytes of a chunk where nothing else is asked for: what two cores sharing memory do best with.
-/// Chunks that go from rank to rank are smaller, so that a chain of them fills up soon.
-constexpr std::uint64_t kChunkBytes = 1u << 20;
-constexpr std::uint64_t kChainedChunkBytes = 128u << 10;
-
-/// The largest message for which everyone takes all raw inputs in one exchange, rather than everyone a shard
-/// and then the results: that many more bytes cost less than a second exchange. Bytes times the square of the
-/// ranks.
-constexpr std::uint64_t kGatherLimit = 1u << 20;
-
-std::uint64_t default_chunk(plan::Schedule schedule) {
-  const bool chained = schedule == plan::Schedule::ring || schedule == plan::Schedule::tree;
-  return chained ? kChainedChunkBytes : kChunkBytes;
-}
-
-/// Scratch slots start at multiples of this many bytes.
-constexpr std::uint64_t kSlotAlignment = 64;
+/// Scratch slots start at multiples of this many bytes, or less.
+constexpr std::uint64_t kSlotAlignment = 256;
 
 /// Elements by which a shard of a direct schedule may be longer than the average.
 constexpr std::uint64_t kShardSlack = 16;
@@ -39,7 +24,8 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
   const std::uint64_t payload = contract::size_of(type);
   const std::uint64_t partial = contract::size_of(contract::accumulation_type(type, contract.accumulate));
   const std::uint64_t blocks = contract.block != 0 ? ranks / contract.block + 1 : 0;
-  const std::uint64_t slots = ranks + blocks;  // raw values, blocks' results, and the result itself
+  // Raw values, blocks' results, the result itself, and for folds of over a thousand operands partial results.
+  const std::uint64_t slots = ranks + blocks + ranks / 1024 * (partial / payload + 1);
   switch (schedule) {
     case plan::Schedule::gather:
       return less(budget, slots * kSlotAlignment) / (slots * payload);
@@ -55,18 +41,28 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
   return less(budget, 4 * kSlotAlignment) / (2 * partial + 2 * payload);
 }
 
+std::uint64_t wanted_chunk(const Settings& settings, plan::Schedule schedule) {
+  if (settings.chunk_bytes != 0) return settings.chunk_bytes;
+  const bool chained = schedule == plan::Schedule::ring || schedule == plan::Schedule::tree;
+  return chained ? settings.tuning.chained_chunk_bytes : settings.tuning.chunk_bytes;
+}
+
 }  // namespace
+
+std::uint64_t Planner::chunk_bytes(plan::Schedule schedule) const {
+  return wanted_chunk(settings_, schedule);
+}
 
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes) {
   if (settings.schedule) return *settings.schedule;
-  return message_bytes <= kGatherLimit / ranks / ranks ? plan::Schedule::gather : plan::Schedule::direct;
+  return message_bytes <= settings.tuning.gather_limit / ranks / ranks ? plan::Schedule::gather : plan::Schedule::direct;
 }
 
 std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
                              std::uint32_t ranks, contract::DataType type) {
   const bool whole_shards = collective == plan::Collective::reduce_scatter &&
                             (schedule == plan::Schedule::gather || schedule == plan::Schedule::direct);
-  std::uint64_t bytes = settings.chunk_bytes != 0 ? settings.chunk_bytes : default_chunk(schedule);
+  std::uint64_t bytes = wanted_chunk(settings, schedule);
   if (whole_shards) bytes /= ranks;
   const std::uint64_t wanted = bytes / contract::size_of(type);
   const std::uint64_t budget = settings.scratch_limit / kMinWindow;

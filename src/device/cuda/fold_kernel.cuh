@@ -25,7 +25,8 @@ struct Arguments {
   std::uint64_t vectors;  ///< whole vectors
   std::uint64_t count;
   std::uint64_t scalar;
-  std::uint32_t k;  ///< operands
+  const std::byte* scalar_memory;  ///< where the scalar is instead, if not null
+  std::uint32_t k;                 ///< operands
   std::uint32_t ranks;
   Finish finish;
   bool linear;
@@ -82,7 +83,7 @@ class Folder {
     Fragment<kFragmentBytes> operand[kGroup];
   };
 
-  __device__ explicit Folder(const Args& a) : a_(a), factor_(Element::load(static_cast<Bits>(a.scalar))) {}
+  __device__ explicit Folder(const Args& a) : a_(a), factor_(Element::load(scalar_bits(a))) {}
 
   /// Loads the operands from `first` on, from element `i` on.
   __device__ void load(Loaded& loaded, std::uint64_t i, unsigned first = 0) const {
@@ -108,6 +109,11 @@ class Folder {
   }
 
  private:
+  __device__ static Bits scalar_bits(const Args& a) {
+    if (!a.any_scaled || a.scalar_memory == nullptr) return static_cast<Bits>(a.scalar);
+    return *reinterpret_cast<const Bits*>(a.scalar_memory);
+  }
+
   template <bool kShifted, int kBytes>
   __device__ void read_some(Fragment<kBytes>& f, const std::byte* from) const {
     if (kShifted)

@@ -81,6 +81,7 @@ cudaError_t launch_shape(const Request& r) {
   a.result = r.result;
   a.count = r.count;
   a.scalar = r.arithmetic.scalar;
+  a.scalar_memory = static_cast<const std::byte*>(r.arithmetic.scalar_memory);
   a.ranks = r.arithmetic.ranks;
   a.finish = r.finish;
   a.linear = r.arithmetic.order == contract::Order::linear;

@@ -18,6 +18,8 @@ struct Arithmetic {
   contract::Accumulate accumulate = contract::Accumulate::wide;
   std::uint32_t ranks = 1;   ///< avg's divisor
   std::uint64_t scalar = 0;  ///< PreMulSum's factor: its bit pattern in `type`
+  /// On a GPU: where the factor is read when the fold runs, if not null; the host ignores it.
+  const void* scalar_memory = nullptr;
 };
 
 struct Operand {

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "virtual_streams.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "engine/stream/task_source.h"
+
+namespace detccl::test {
+namespace {
+
+using engine::stream::Batch;
+using engine::stream::Machine;
+using engine::stream::Task;
+using engine::stream::TaskSource;
+
+struct End {
+  std::byte* data;
+  std::size_t bytes;
+};
+
+/// Writes down what a rank's tick asks for.
+class Recorder final : public Machine {
+ public:
+  void send(std::uint32_t peer, const void* data, std::size_t bytes) override {
+    sends[peer].push_back({static_cast<std::byte*>(const_cast<void*>(data)), bytes});
+  }
+  void receive(std::uint32_t peer, void* data, std::size_t bytes) override {
+    receives[peer].push_back({static_cast<std::byte*>(data), bytes});
+  }
+  void all_gather(const void* from, void* to, std::size_t bytes) override {
+    gathers.emplace_back(End{static_cast<std::byte*>(const_cast<void*>(from)), bytes},
+                         End{static_cast<std::byte*>(to), bytes});
+  }
+  void fold(const device::host::Arithmetic& arithmetic, std::span<const device::host::Operand> operands,
+            void* result, plan::Form form, std::uint64_t count) override {
+    folds.push_back([=, kept = std::vector(operands.begin(), operands.end())] {
+      device::host::fold(arithmetic, kept, result, form, count);
+    });
+  }
+
+  std::map<std::uint32_t, std::vector<End>> sends, receives;
+  std::vector<std::pair<End, End>> gathers;
+  std::vector<std::function<void()>> folds;
+};
+
+struct Rank {
+  Rank(const std::vector<Case>& cases, std::uint32_t rank, bool gathers) {
+    const engine::Settings& settings = cases.front().settings;
+    TaskSource source(settings, rank, cases.front().ranks, gathers);
+    std::vector<Task> tasks;
+    for (const Case& c : cases) {
+      buffers.push_back(std::make_unique<Buffers>(c, rank));
+      source.append(buffers.back()->call(), tasks);
+    }
+    batch = std::make_unique<Batch>(std::move(tasks), settings.scratch_limit);
+    scratch.assign(batch->scratch(), std::byte{0xA5});
+  }
+
+  std::vector<std::unique_ptr<Buffers>> buffers;
+  std::unique_ptr<Batch> batch;
+  std::vector<std::byte> scratch;
+  Recorder now;
+  std::vector<std::vector<std::function<void()>>> late;  ///< folds not yet run, by tick
+};
+
+using Copy = std::function<void()>;
+
+void copy(const End& from, const End& to) {
+  if (from.data != to.data) std::memmove(to.data, from.data, from.bytes);
+}
+
+std::string pair_up(std::vector<std::unique_ptr<Rank>>& ranks, std::vector<Copy>& copies) {
+  for (std::uint32_t from = 0; from < ranks.size(); ++from) {
+    for (std::uint32_t to = 0; to < ranks.size(); ++to) {
+      const auto& sends = ranks[from]->now.sends[to];
+      const auto& receives = ranks[to]->now.receives[from];
+      if (sends.size() != receives.size()) return "sends and receives of a tick do not pair";
+      for (std::size_t i = 0; i < sends.size(); ++i) {
+        if (sends[i].bytes != receives[i].bytes) return "a send and its receive differ in size";
+        copies.emplace_back([s = sends[i], r = receives[i]] { copy(s, r); });
+      }
+    }
+  }
+  const std::size_t gathers = ranks[0]->now.gathers.size();
+  for (const auto& rank : ranks) {
+    if (rank->now.gathers.size() != gathers) return "all-gathers of a tick do not pair";
+    for (std::size_t g = 0; g < gathers; ++g) {
+      const End to = rank->now.gathers[g].second;
+      for (std::size_t r = 0; r < ranks.size(); ++r) {
+        const End from = ranks[r]->now.gathers[g].first;
+        if (from.bytes != to.bytes) return "parts of an all-gather differ in size";
+        copies.emplace_back([=] { copy(from, {to.data + r * to.bytes, to.bytes}); });
+      }
+    }
+  }
+  return {};
+}
+
+void run_late(Rank& rank, std::size_t before) {
+  for (std::size_t tick = 0; tick < std::min(before, rank.late.size()); ++tick) {
+    for (const auto& fold : std::exchange(rank.late[tick], {}))
+      fold();
+  }
+}
+
+std::string run_tick(std::vector<std::unique_ptr<Rank>>& ranks, std::uint32_t tick, Random& random) {
+  for (const auto& rank : ranks) {
+    rank->batch->turn_to(tick);
+    rank->now = {};
+    rank->batch->exchange(rank->scratch.data(), rank->now);
+    rank->batch->fold(rank->scratch.data(), rank->now);
+    // What has to be complete by now, and sometimes no more.
+    if (rank->batch->overlapped() && tick > 0) run_late(*rank, tick - 1);
+    if (!rank->batch->overlapped() || random() % 2 == 0) run_late(*rank, tick);
+  }
+  std::vector<Copy> copies;
+  const std::string unpaired = pair_up(ranks, copies);
+  if (!unpaired.empty()) return unpaired + ", tick " + std::to_string(tick);
+  std::shuffle(copies.begin(), copies.end(), random);
+  for (const Copy& one : copies)
+    one();
+  for (const auto& rank : ranks)
+    rank->late.push_back(std::move(rank->now.folds));
+  return {};
+}
+
+}  // namespace
+
+StreamResults run_streams(const std::vector<Case>& cases, bool gathers, Random& random) {
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (std::uint32_t r = 0; r < cases.front().ranks; ++r)
+    ranks.push_back(std::make_unique<Rank>(cases, r, gathers));
+  StreamResults results;
+  results.ticks = ranks[0]->batch->ticks();
+  results.overlapped = ranks[0]->batch->overlapped();
+  for (const auto& rank : ranks) {
+    if (rank->batch->ticks() != results.ticks) results.failure = "ranks differ in their ticks";
+    if (rank->scratch.size() > cases.front().settings.scratch_limit) results.failure = "too much scratch";
+  }
+  for (std::uint32_t tick = 0; tick < results.ticks && results.failure.empty(); ++tick)
+    results.failure = run_tick(ranks, tick, random);
+  for (const auto& rank : ranks)
+    run_late(*rank, rank->late.size());
+  results.outputs.resize(cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const auto& rank : ranks) {
+      results.outputs[i].push_back(rank->buffers[i]->output());
+      if (results.failure.empty()) results.failure = rank->buffers[i]->damage();
+    }
+  }
+  return results;
+}
+
+std::string check_streams(const std::vector<Case>& cases, bool gathers, Random& random) {
+  const StreamResults results = run_streams(cases, gathers, random);
+  if (!results.failure.empty()) return results.failure;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    std::vector<Bytes> inputs;
+    for (std::uint32_t r = 0; r < c.ranks; ++r)
+      inputs.push_back(input_of(c, r));
+    for (std::uint32_t r = 0; r < c.ranks; ++r) {
+      if (results.outputs[i][r] != expected_of(c, r, inputs))
+        return "rank " + std::to_string(r) + " differs from the reference: " + describe(c);
+    }
+  }
+  return {};
+}
+
+}  // namespace detccl::test
