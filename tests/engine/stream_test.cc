@@ -48,13 +48,15 @@ TEST_P(Streams, OneCallInOneWaveIsTheReference) {
 TEST_P(Streams, ManyWavesAreTheReference) {
   int overlapped = 0;
   for (int i = 0; i < 100; ++i) {
-    Case c = random_case(400);
+    Case c = random_case(1000);
     c.settings.chunk_bytes = 64 + random_() % 500;
-    c.settings.scratch_limit = 40'000 + random_() % 200'000;
+    // Room for few waves. A chain needs a few slots of scratch, the others one of every rank.
+    const bool chained = GetParam() == Schedule::ring || GetParam() == Schedule::tree;
+    c.settings.scratch_limit = (chained ? 5000 : 1100 * (c.ranks + 12)) + random_() % 5000;
     EXPECT_EQ(check_streams({c}, random_() % 2 == 0, random_), "") << describe(c);
     overlapped += run_streams({c}, true, random_).overlapped ? 1 : 0;
   }
-  EXPECT_GT(overlapped, 20);
+  EXPECT_GT(overlapped, 10);
 }
 
 TEST_P(Streams, CallsHandedOverTogetherAreTheReference) {
