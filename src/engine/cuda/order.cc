@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cuda/order.h"
+
+namespace detccl::engine::cuda {
+
+void Order::record(cudaStream_t stream, CaptureId capture) {
+  if (capture == 0) {
+    last_.record(stream);
+    return;
+  }
+  last_in_graph_.record(stream);
+  check(cudaEventRecordWithFlags(last_.get(), stream, cudaEventRecordExternal), "cudaEventRecord");
+}
+
+void Order::before(cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  if (pending_) {
+    pending_ = false;
+    record(stream_, capture_of(stream_));
+  }
+  const CaptureId capture = capture_of(stream);
+  const bool same_graph = capture == capture_ && any_;
+  const bool unseen = capture == 0 && any_capture_;
+  // The stream keeps the order by itself.
+  if (same_graph && !unseen && id_of(stream) == stream_id_) return;
+  if (capture == 0) {
+    if (any_) last_.wait(stream);
+  } else if (same_graph) {
+    last_in_graph_.wait(stream);
+  } else {
+    // Also where nothing has been handed over: it may be by the time the graph runs.
+    check(cudaStreamWaitEvent(stream, last_.get(), cudaEventWaitExternal), "cudaStreamWaitEvent");
+  }
+}
+
+void Order::after(cudaStream_t stream, bool later) {
+  const std::lock_guard lock(mutex_);
+  const CaptureId capture = capture_of(stream);
+  pending_ = later;
+  if (!later) record(stream, capture);
+  stream_ = stream;
+  stream_id_ = id_of(stream);
+  capture_ = capture;
+  any_capture_ = any_capture_ || capture != 0;
+  any_ = true;
+}
+
+}  // namespace detccl::engine::cuda

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cuda/run.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "device/cuda/fold.h"
+
+namespace detccl::engine::cuda {
+namespace {
+
+/// Blocks of a fold that runs beside communication: room for its kernels is left.
+constexpr std::uint32_t kBlocksBeside = 32;
+
+static_assert(stream::kMaxOperands == device::cuda::kMaxOperands);
+
+}  // namespace
+
+std::vector<stream::Task> Run::tasks_of(const Work& work) const {
+  std::vector<stream::Task> tasks;
+  for (const StreamCall& call : work.calls)
+    work.engine->tasks_.append(call.call, tasks);
+  return tasks;
+}
+
+Run::Run(const Work& work)
+    : engine_(*work.engine),
+      batch_(tasks_of(work), engine_.settings_.scratch_limit),
+      main_(work.calls.front().stream) {
+  for (const StreamCall& call : work.calls) {
+    const bool known = call.stream == main_ || std::count(others_.begin(), others_.end(), call.stream) > 0;
+    if (!known) others_.push_back(call.stream);
+  }
+}
+
+void Run::begin() {
+  const CaptureId capture = capture_of(main_);
+  for (const cudaStream_t other : others_) {
+    if (capture_of(other) != capture)
+      throw std::invalid_argument("a group's streams are not all in one capture, or all in none");
+    engine_.joined_.record(other);
+    engine_.joined_.wait(main_);
+  }
+  engine_.order_.before(main_);
+  if (batch_.overlapped()) side_ = engine_.side_streams_.get(capture);
+}
+
+void Run::turn_to(std::uint32_t tick) {
+  tick_ = tick;
+  batch_.turn_to(tick);
+}
+
+/// Folds are in order on their stream, so the last one's event stands for all before.
+void Run::wait_for_folds(std::uint32_t tick) {
+  std::optional<std::uint32_t>& last = unwaited_ && *unwaited_ <= tick ? unwaited_ : earlier_;
+  if (!last || *last > tick) return;
+  engine_.folded_[*last % StreamEngine::kFoldEvents].wait(main_);
+  if (&last == &unwaited_) unwaited_.reset();
+  earlier_.reset();
+}
+
+void Run::exchange() {
+  if (batch_.overlapped() && tick_ >= 2) wait_for_folds(tick_ - 2);
+  batch_.exchange(engine_.scratch_.data(), *this);
+}
+
+void Run::fold() {
+  if (!batch_.has_folds()) return;
+  if (batch_.overlapped()) {
+    engine_.exchanged_.record(main_);
+    engine_.exchanged_.wait(side_);
+  }
+  batch_.fold(engine_.scratch_.data(), *this);
+  if (batch_.overlapped()) {
+    engine_.folded_[tick_ % StreamEngine::kFoldEvents].record(side_);
+    earlier_ = unwaited_;
+    unwaited_ = tick_;
+  }
+}
+
+void Run::end() {
+  if (unwaited_) wait_for_folds(*unwaited_);
+  engine_.order_.after(main_);
+  if (others_.empty()) return;
+  engine_.joined_.record(main_);
+  for (const cudaStream_t other : others_)
+    engine_.joined_.wait(other);
+}
+
+void Run::send(std::uint32_t peer, const void* data, std::size_t bytes) {
+  engine_.exchange_->send(peer, data, bytes, main_);
+}
+
+void Run::receive(std::uint32_t peer, void* data, std::size_t bytes) {
+  engine_.exchange_->receive(peer, data, bytes, main_);
+}
+
+void Run::all_gather(const void* from, void* to, std::size_t bytes) {
+  engine_.exchange_->all_gather(from, to, bytes, main_);
+}
+
+void Run::fold(const device::host::Arithmetic& arithmetic, std::span<const device::host::Operand> operands,
+               void* result, plan::Form form, std::uint64_t count) {
+  const bool beside = batch_.overlapped();
+  check(device::cuda::fold(arithmetic, operands, result, form, count, {beside ? kBlocksBeside : 0},
+                           beside ? side_ : main_),
+        "a fold");
+}
+
+void enqueue(std::span<const Work> work) {
+  std::vector<std::unique_ptr<Run>> runs;
+  std::uint32_t ticks = 0;
+  const transport::NcclFunctions* functions = nullptr;
+  for (const Work& one : work) {
+    runs.push_back(std::make_unique<Run>(one));
+    ticks = std::max(ticks, runs.back()->ticks());
+    if (one.engine->exchange() != nullptr) functions = &one.engine->exchange()->functions();
+  }
+  const auto each = [&runs](auto&& action) {
+    for (const auto& run : runs) {
+      const OnDevice guard(run->device());
+      action(*run);
+    }
+  };
+  each([](Run& run) { run.begin(); });
+  for (std::uint32_t tick = 0; tick < ticks; ++tick) {
+    each([tick](Run& run) { run.turn_to(tick); });
+    if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->has_transfers(); })) {
+      transport::NcclGroup group(*functions);
+      each([](Run& run) { run.exchange(); });
+      group.end();
+    }
+    each([](Run& run) { run.fold(); });
+  }
+  each([](Run& run) { run.end(); });
+}
+
+}  // namespace detccl::engine::cuda

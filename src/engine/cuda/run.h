@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One communicator's batch on its way onto a stream.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/cuda/stream_engine.h"
+
+namespace detccl::engine::cuda {
+
+/// Everything goes to the first call's stream, and the others wait for it, except for folds that overlap the next
+/// tick's transfers: those go to a side stream.
+class Run final : private stream::Machine {
+ public:
+  explicit Run(const Work& work);
+
+  int device() const { return engine_.device_; }
+  std::uint32_t ticks() const { return batch_.ticks(); }
+
+  // In this order, on the engine's device:
+  void begin();
+  void turn_to(std::uint32_t tick);
+  bool has_transfers() const { return batch_.has_transfers(); }
+  void exchange();  ///< within an NcclGroup
+  void fold();
+  void end();
+
+ private:
+  void send(std::uint32_t peer, const void* data, std::size_t bytes) override;
+  void receive(std::uint32_t peer, void* data, std::size_t bytes) override;
+  void all_gather(const void* from, void* to, std::size_t bytes) override;
+  void fold(const device::host::Arithmetic& arithmetic, std::span<const device::host::Operand> operands,
+            void* result, plan::Form form, std::uint64_t count) override;
+
+  std::vector<stream::Task> tasks_of(const Work& work) const;
+  void wait_for_folds(std::uint32_t tick);
+
+  StreamEngine& engine_;
+  stream::Batch batch_;
+  cudaStream_t main_;
+  std::vector<cudaStream_t> others_;  ///< the other calls', each once
+  cudaStream_t side_ = nullptr;       ///< for overlapped folds
+  std::uint32_t tick_ = 0;
+  std::optional<std::uint32_t> unwaited_;  ///< the last tick with folds that the main stream has not waited for
+  std::optional<std::uint32_t> earlier_;   ///< likewise, the one before that
+};
+
+}  // namespace detccl::engine::cuda

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the reductions of one communicator on CUDA streams.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cuda/order.h"
+#include "engine/stream/task_source.h"
+#include "transport/nccl/nccl_exchange.h"
+
+namespace detccl::engine::cuda {
+
+/// A reduction and the stream that it is to be in order with.
+struct StreamCall {
+  Reduction call;
+  cudaStream_t stream = nullptr;
+};
+
+/// One rank's end of a communicator: scratch, streams and events, all made here, on the current device, so that
+/// later nothing is allocated (except a stream, where many captures are under way at the same time).
+/// Thread rule: one thread at a time, except for the exchange's any-thread functions and order().
+class StreamEngine {
+ public:
+  /// `exchange`: null over one rank. `gathers`: whether all-gathers may be used, the same on every rank.
+  StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+               std::unique_ptr<transport::NcclExchange> exchange);
+
+  int device() const { return device_; }
+  transport::NcclExchange* exchange() { return exchange_.get(); }
+  Order& order() { return order_; }
+
+  /// Everyone's `bytes` bytes of host memory, in rank order. Waits. Nothing else may be under way.
+  void all_gather_host(const void* own, void* all, std::size_t bytes);
+  /// Connects to the peers that reductions need, and loads the kernels. Waits. Collective.
+  void warm_up();
+
+ private:
+  friend class Run;
+  static constexpr std::size_t kFoldEvents = 3;
+
+  Settings settings_;
+  std::uint32_t rank_, ranks_;
+  bool gathers_;
+  int device_ = 0;
+  std::unique_ptr<transport::NcclExchange> exchange_;
+  stream::TaskSource tasks_;
+  Memory scratch_;
+  SideStreams side_streams_;
+  Order order_;
+  Event joined_, exchanged_;
+  std::array<Event, kFoldEvents> folded_;  ///< by tick
+};
+
+/// Puts the reductions on their streams; nothing waits for the GPU. One element per communicator, with what it
+/// has to do, in order; all of them advance together, for one thread may have several ranks of a communicator.
+/// Throws CudaError, NcclError, and as Planner::jobs(); then the communicators cannot be used any more.
+struct Work {
+  StreamEngine* engine = nullptr;
+  std::vector<StreamCall> calls;
+};
+void enqueue(std::span<const Work> work);
+
+}  // namespace detccl::engine::cuda
