@@ -16,7 +16,8 @@ const char* detcclVersion(void);
 
 /* Writes the contract of the communicator's reductions, as DETCCL_CONTRACT is written ("tree",
  * "linear:native" …), zero-terminated, into text[0 … size-1]. 64 bytes are always enough. ncclInvalidUsage:
- * its reductions are native (DETCCL_DISABLE=1), or refused (an NCCL on GPUs). ncclInvalidArgument: comm is no
+ * its reductions are native (DETCCL_DISABLE=1, DETCCL_FALLBACK=native), or refused (an NCCL on GPUs, in a
+ * build without CUDA). ncclInvalidArgument: comm is no
  * communicator, text is NULL or too small. Any thread. */
 ncclResult_t detcclCommContract(ncclComm_t comm, char* text, size_t size);
 

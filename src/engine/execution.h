@@ -19,9 +19,9 @@ namespace detccl::engine {
 /// One program with its pointers: element 0 of its input and output regions.
 struct Job {
   std::shared_ptr<const plan::Program> program;
-  plan::Spec spec;  ///< what it is the program of
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
+  plan::Spec spec{};  ///< what it is the program of; only engines on streams look at it
 };
 
 enum class Status : std::uint8_t { running, done, failed };

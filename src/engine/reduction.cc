@@ -112,7 +112,8 @@ Planner::Planner(const Settings& settings, std::uint32_t rank, std::uint32_t ran
 Planner::~Planner() = default;
 
 device::host::Arithmetic Planner::arithmetic(const Reduction& call) const {
-  return {call.type, call.op, settings_.contract.order, settings_.contract.accumulate, ranks_, call.scalar, call.scalar_memory};
+  return {call.type, call.op,     settings_.contract.order, settings_.contract.accumulate,
+          ranks_,    call.scalar, call.scalar_memory};
 }
 
 std::vector<Job> Planner::jobs(const Reduction& call) {

@@ -16,10 +16,12 @@ namespace detccl::engine {
 
 /// What is quickest where the engine runs. The defaults: host memory, where two cores share the caches.
 struct Tuning {
-  std::uint64_t chunk_bytes = 1u << 20;           ///< payload of a chunk
-  std::uint64_t chained_chunk_bytes = 128u << 10;  ///< of one that goes from rank to rank: a chain soon fills up
-  /// The largest message for which everyone takes all raw inputs in one exchange, rather than everyone a shard
-  /// and then the results, times the square of the ranks: that many more bytes cost less than a second exchange.
+  std::uint64_t chunk_bytes = 1u << 20;  ///< payload of a chunk
+  std::uint64_t chained_chunk_bytes = 128u
+                                      << 10;  ///< of one that goes from rank to rank: a chain soon fills up
+  /// The largest message for which everyone takes all raw inputs in one exchange, rather than everyone a
+  /// shard and then the results, times the square of the ranks: that many more bytes cost less than a second
+  /// exchange.
   std::uint64_t gather_limit = 1u << 20;
 };
 

@@ -24,7 +24,8 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
   const std::uint64_t payload = contract::size_of(type);
   const std::uint64_t partial = contract::size_of(contract::accumulation_type(type, contract.accumulate));
   const std::uint64_t blocks = contract.block != 0 ? ranks / contract.block + 1 : 0;
-  // Raw values, blocks' results, the result itself, and for folds of over a thousand operands partial results.
+  // Raw values, blocks' results, the result itself, and for folds of over a thousand operands partial
+  // results.
   const std::uint64_t slots = ranks + blocks + ranks / 1024 * (partial / payload + 1);
   switch (schedule) {
     case plan::Schedule::gather:
@@ -55,7 +56,8 @@ std::uint64_t Planner::chunk_bytes(plan::Schedule schedule) const {
 
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes) {
   if (settings.schedule) return *settings.schedule;
-  return message_bytes <= settings.tuning.gather_limit / ranks / ranks ? plan::Schedule::gather : plan::Schedule::direct;
+  return message_bytes <= settings.tuning.gather_limit / ranks / ranks ? plan::Schedule::gather
+                                                                       : plan::Schedule::direct;
 }
 
 std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,

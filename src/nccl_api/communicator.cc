@@ -29,6 +29,21 @@ void Communicator::leave() {
   left_.notify_all();
 }
 
+std::shared_ptr<GpuShadow> Communicator::gpu() const {
+  const std::lock_guard lock(mutex_);
+  return gpu_;
+}
+
+void Communicator::set_gpu(std::shared_ptr<GpuShadow> shadow) {
+  const std::lock_guard lock(mutex_);
+  gpu_ = std::move(shadow);
+}
+
+std::shared_ptr<GpuShadow> Communicator::take_gpu() {
+  const std::lock_guard lock(mutex_);
+  return std::move(gpu_);
+}
+
 void Communicator::set_error(ncclResult_t code) {
   ncclResult_t none = ncclSuccess;
   error_.compare_exchange_strong(none, code);

@@ -15,6 +15,7 @@
 
 #include "contract/types.h"
 #include "engine/reduction.h"
+#include "nccl_api/gpu_shadow.h"
 #include "nccl_api/nccl_headers.h"
 #include "transport/exchange.h"
 
@@ -30,7 +31,7 @@ struct PreMulSum {
 /// Reads a factor of type `type`: its bit pattern.
 std::uint64_t read_scalar(contract::DataType type, const void* memory);
 
-/// What reductions run over once the ranks have found each other.
+/// What reductions on host memory run over once the ranks have found each other.
 struct Shadow {
   /// `plans`: where they come from; another source in tests.
   Shadow(std::unique_ptr<transport::Exchange> e, const engine::Settings& settings,
@@ -65,6 +66,16 @@ class Communicator {
   Shadow* shadow() { return shadow_.get(); }
   void set_shadow(std::unique_ptr<Shadow> shadow) { shadow_ = std::move(shadow); }
 
+  /// On GPUs; null until connected, and after the end. Any thread.
+  std::shared_ptr<GpuShadow> gpu() const;
+  void set_gpu(std::shared_ptr<GpuShadow> shadow);
+  std::shared_ptr<GpuShadow> take_gpu();
+
+  /// From now on its reductions are native, which is the user's choice (DETCCL_FALLBACK=native).
+  /// Whether that is new.
+  bool make_native() { return !native_.exchange(true); }
+  bool native() const { return native_; }
+
   /// The first error sticks: every later reduction returns it, and ncclCommGetAsyncError reports it.
   void set_error(ncclResult_t code);
   ncclResult_t error() const { return error_; }
@@ -93,6 +104,8 @@ class Communicator {
   const int rank_, ranks_;
   const bool blocking_;
   std::unique_ptr<Shadow> shadow_;
+  std::shared_ptr<GpuShadow> gpu_;
+  std::atomic<bool> native_{false};
   std::atomic<ncclResult_t> error_{ncclSuccess};
   std::atomic<ncclResult_t> stopped_{ncclSuccess};
   mutable std::mutex mutex_;

@@ -2,7 +2,6 @@
 #include "nccl_api/connect.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -14,32 +13,13 @@
 #include "nccl_api/leave.h"
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
+#include "nccl_api/settings.h"
+#include "nccl_api/settle.h"
 #include "transport/loop/loop_fabric.h"
 #include "transport/ucx/ucx_exchange.h"
 
 namespace detccl::nccl_api {
 namespace {
-
-engine::Settings engine_settings(const Configuration& c) {
-  engine::Settings settings;
-  settings.contract = c.contract;
-  settings.schedule = c.schedule;
-  settings.chunk_bytes = c.chunk_bytes;
-  settings.prove = c.prove;
-  return settings;
-}
-
-/// Waits until a nonblocking communicator has done what it was asked to.
-ncclResult_t settle(Communicator& communicator, ncclResult_t result) {
-  while (result == ncclInProgress) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const auto polled = communicator.with_handle(
-        [&result](ncclComm_t handle) { return real().CommGetAsyncError(handle, &result); });
-    if (!polled) return communicator.stopped();
-    if (*polled != ncclSuccess) return *polled;
-  }
-  return result;
-}
 
 /// Every rank's `bytes` bytes, in rank order.
 ncclResult_t all_gather(Communicator& communicator, const void* own, void* all, std::size_t bytes) {
@@ -100,9 +80,7 @@ ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::E
   return ncclSuccess;
 }
 
-}  // namespace
-
-ncclResult_t connect(Communicator& communicator) {
+ncclResult_t connect_on_host(Communicator& communicator) {
   return guarded([&] {
     std::unique_ptr<transport::Exchange> exchange;
     if (communicator.ranks() == 1) {
@@ -112,11 +90,17 @@ ncclResult_t connect(Communicator& communicator) {
       if (result != ncclSuccess) return result;
     }
     leave_at_exit();
-    const engine::Settings settings = engine_settings(runtime().environment.configuration());
+    const engine::Settings settings = engine_settings(runtime().environment.configuration(), true);
     communicator.set_shadow(std::make_unique<Shadow>(std::move(exchange), settings));
     log_line(LogLevel::debug, fmt::format("{}: connected", communicator.name()));
     return ncclSuccess;
   });
+}
+
+}  // namespace
+
+ncclResult_t connect(Communicator& communicator) {
+  return runtime().on_host ? connect_on_host(communicator) : gpu::connect(communicator);
 }
 
 ncclResult_t connect_all(std::span<const std::shared_ptr<Communicator>> communicators) {

@@ -32,7 +32,13 @@ ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
     const ncclResult_t result = make_entry(*slot, true, communicators.emplace_back());
     if (result != ncclSuccess) return result;
   }
-  return runtime().on_host ? connect_all(communicators) : ncclSuccess;
+  if (!runtime().on_host && gpu::unavailable() != nullptr) return ncclSuccess;  // reductions say so
+  const ncclResult_t result = connect_all(communicators);
+  if (result == ncclSuccess || !runtime().environment.configuration().fallback_native) return result;
+  const char* reason = last_error();
+  for (const auto& communicator : communicators)
+    fall_back(*communicator, reason != nullptr ? reason : "it could not be connected");
+  return ncclSuccess;
 }
 
 void give_up(ncclComm_t* slot) {
@@ -44,6 +50,13 @@ void give_up(ncclComm_t* slot) {
 }
 
 }  // namespace
+
+void fall_back(Communicator& communicator, std::string_view reason) {
+  if (communicator.make_native()) {
+    log_line(LogLevel::warn, fmt::format("{}: its reductions run natively (DETCCL_FALLBACK=native): {}",
+                                         communicator.name(), reason));
+  }
+}
 
 ncclResult_t check_environment() {
   std::string line;

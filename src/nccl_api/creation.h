@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "nccl_api/communicator.h"
 
@@ -21,6 +22,9 @@ ncclResult_t created(ncclResult_t result, std::span<ncclComm_t* const> slots, bo
 /// Registers and connects the communicators in `slots` (null handles are left out). When that fails, they are
 /// aborted and the slots are set to null.
 ncclResult_t adopt_new(std::span<ncclComm_t* const> slots);
+
+/// From now on the communicator's reductions are native, which DETCCL_FALLBACK=native allows; says why, once.
+void fall_back(Communicator& communicator, std::string_view reason);
 
 /// The communicator of `handle`: the registered one, or, for a handle that is valid but new here, a fresh one
 /// that is yet to be connected. The real library's error if the handle is not valid.

@@ -59,6 +59,22 @@ bool take_chunk(std::string_view text, Configuration& c) {
   return true;
 }
 
+bool take_scratch(std::string_view text, Configuration& c) {
+  if (text == "auto") {
+    c.scratch_bytes = 0;
+    return true;
+  }
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes < (std::size_t{64} << 10) || *bytes > (std::size_t{16} << 30)) return false;
+  c.scratch_bytes = *bytes;
+  return true;
+}
+
+bool take_fallback(std::string_view text, Configuration& c) {
+  c.fallback_native = text == "native";
+  return c.fallback_native || text == "error";
+}
+
 bool take_log(std::string_view text, Configuration& c) {
   constexpr std::array<std::string_view, 4> kLevels = {"error", "warn", "info", "debug"};
   const auto level = std::find(kLevels.begin(), kLevels.end(), text);
@@ -96,6 +112,14 @@ constexpr std::array kVariables = {
         take_schedule},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
+    Variable{
+        "DETCCL_SCRATCH", "auto", "auto, or bytes with an optional K or M, 64K to 16384M",
+        "Memory that each communicator sets aside for values on their way: 16M on the host, 48M on a GPU.",
+        take_scratch},
+    Variable{"DETCCL_FALLBACK", "error", "error|native",
+             "What becomes of a reduction that cannot be deterministic: it fails and says why, or it runs "
+             "natively, with a warning that says why.",
+             take_fallback},
     Variable{"DETCCL_LOG", "warn", "error|warn|info|debug", "How much is written to standard error.",
              take_log},
     Variable{"DETCCL_PROVE", "0", "0|1",

@@ -24,9 +24,11 @@ struct Configuration {
   contract::Contract contract;
   std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
   std::size_t chunk_bytes = 0;             ///< 0: chosen
+  std::size_t scratch_bytes = 0;           ///< per communicator; 0: chosen
   LogLevel log = LogLevel::warn;
   bool prove = false;
   bool disable = false;
+  bool fallback_native = false;       ///< what cannot be honoured runs natively, instead of failing
   std::string nccl_library;           ///< empty: searched for
   std::chrono::seconds timeout{600};  ///< 0: wait for ever
 };

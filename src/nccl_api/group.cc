@@ -2,6 +2,7 @@
 #include "nccl_api/group.h"
 
 #include <algorithm>
+#include <future>
 
 #include "nccl_api/border.h"
 #include "nccl_api/creation.h"
@@ -33,6 +34,7 @@ Group& Group::current() {
 void Group::clear() {
   error_ = ncclSuccess;
   queue_.clear();
+  natives_.clear();
   created_.clear();
   leaving_.clear();
 }
@@ -57,7 +59,7 @@ ncclResult_t Group::start() {
   return result;
 }
 
-ncclResult_t Group::run_queue() {
+ncclResult_t Group::run_queue_on_host() {
   std::vector<std::unique_ptr<Lane>> lanes;
   for (const auto& [communicator, reduction] : queue_) {
     auto lane = std::find_if(lanes.begin(), lanes.end(),
@@ -68,11 +70,44 @@ ncclResult_t Group::run_queue() {
   return run(lanes);
 }
 
+/// Runs the reductions, or puts them on their streams, while the real group is open.
+ncclResult_t Group::run_queue() {
+  if (runtime().on_host) return guarded([this] { return run_queue_on_host(); });
+  // The group is this thread's: in another one, our transfers do not get into it.
+  return std::async(std::launch::async, [this] { return gpu::enqueue(queue_); }).get();
+}
+
+/// Keeps the native operations' places among their communicators' others.
+ncclResult_t Group::end_real_group() {
+  for (const auto& [communicator, stream] : natives_) {
+    const auto shadow = communicator == nullptr ? nullptr : communicator->gpu();
+    const ncclResult_t result = shadow == nullptr ? ncclSuccess : shadow->before_native(stream);
+    if (result != ncclSuccess) fail_real_group();
+  }
+  const ncclResult_t ended = real().GroupEnd();
+  if (is_error(ended)) return ended;
+  // NCCL makes all streams of a communicator wait for its operations: any one of them will do.
+  for (const auto& [communicator, stream] : natives_) {
+    const auto shadow = communicator == nullptr ? nullptr : communicator->gpu();
+    const ncclResult_t result =
+        shadow == nullptr ? ncclSuccess : shadow->after_native(stream, ended == ncclInProgress);
+    if (result != ncclSuccess) return result;
+  }
+  return ended;
+}
+
 /// The outermost end: ours first, for collectives come before point-to-point, then the real group.
 ncclResult_t Group::finish() {
+  // With nothing in it the real group can be closed first, and nothing can get into it.
+  const bool only_ours = !runtime().on_host && natives_.empty() && leaving_.empty();
+  if (only_ours && error_ == ncclSuccess && !queue_.empty()) {
+    const ncclResult_t closed = real().GroupEnd();
+    const ncclResult_t ours = is_error(closed) ? closed : gpu::enqueue(queue_);
+    return ours != ncclSuccess ? ours : adopt_new(created_);
+  }
   ncclResult_t ours = error_;
   if (ours == ncclSuccess && !queue_.empty()) {
-    ours = guarded([this] { return run_queue(); });
+    ours = run_queue();
     if (ours != ncclSuccess) fail_real_group();
   }
   if (ours != ncclSuccess) {
@@ -82,7 +117,7 @@ ncclResult_t Group::finish() {
   }
   for (const auto& communicator : leaving_)
     leave(communicator);
-  const ncclResult_t native = real().GroupEnd();
+  const ncclResult_t native = end_real_group();
   if (native != ncclSuccess) return native;
   return adopt_new(created_);
 }

@@ -34,6 +34,11 @@ class Group {
   /// A communicator that is finalized or destroyed when the group ends.
   void leaves(std::shared_ptr<Communicator> communicator) { leaving_.push_back(std::move(communicator)); }
 
+  /// A native operation that has been put into the real library's group. `communicator` may be null.
+  void native(std::shared_ptr<Communicator> communicator, cudaStream_t stream) {
+    natives_.emplace_back(std::move(communicator), stream);
+  }
+
   ncclResult_t start();
   ncclResult_t end();
   ncclResult_t simulate_end(ncclSimInfo_t* info);
@@ -43,11 +48,14 @@ class Group {
 
   void clear();
   ncclResult_t run_queue();
+  ncclResult_t run_queue_on_host();
+  ncclResult_t end_real_group();
   ncclResult_t finish();
 
   int depth_ = 0;
   ncclResult_t error_ = ncclSuccess;
   std::vector<Queued> queue_;
+  std::vector<std::pair<std::shared_ptr<Communicator>, cudaStream_t>> natives_;
   std::vector<ncclComm_t*> created_;
   std::vector<std::shared_ptr<Communicator>> leaving_;
 };

@@ -48,9 +48,15 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[2], c.schedule ? plan::name(*c.schedule) : "auto");
   assign(hello.settings[3], c.chunk_bytes == 0 ? "auto" : fmt::to_string(c.chunk_bytes));
   assign(hello.settings[4], c.prove ? "1" : "0");
+  assign(hello.settings[5], c.scratch_bytes == 0 ? "auto" : fmt::to_string(c.scratch_bytes));
+  assign(hello.settings[6], c.fallback_native ? "native" : "error");
   hello.address_bytes = address_bytes;
   assign(hello.problem, problem);
   return hello;
+}
+
+void set_algorithms(Hello& hello, std::string_view text) {
+  assign(hello.settings[7], text.empty() ? "not set" : text);
 }
 
 std::optional<std::string> find_disagreement(std::span<const Hello> hellos) {

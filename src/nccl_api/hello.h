@@ -19,15 +19,19 @@ struct Hello {
   using Text = std::array<char, 48>;  // zero-terminated
 
   std::array<char, 8> magic{};
-  std::array<Text, 5> settings{};   ///< as written in the environment; see kSettingNames
+  std::array<Text, 8> settings{};   ///< as written in the environment; see kSettingNames
   std::uint64_t address_bytes = 0;  ///< of the worker's address
   std::array<char, 256> problem{};  ///< why this rank cannot take part; empty if it can
 };
 
-inline constexpr std::array<std::string_view, 5> kSettingNames = {
-    "DetCCL's version", "DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK", "DETCCL_PROVE"};
+inline constexpr std::array<std::string_view, 8> kSettingNames = {
+    "DetCCL's version", "DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK",
+    "DETCCL_PROVE",     "DETCCL_SCRATCH",  "DETCCL_FALLBACK", "NCCL_ALGO"};
 
 Hello make_hello(const Configuration& configuration, std::size_t address_bytes, std::string_view problem);
+
+/// NCCL_ALGO as the rank has it, where it matters.
+void set_algorithms(Hello& hello, std::string_view text);
 
 /// "ranks disagree on DETCCL_CONTRACT: tree on rank 0; linear on ranks 1-3", or nothing if all say the same.
 /// hellos[r] is rank r's.

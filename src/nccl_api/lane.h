@@ -10,14 +10,9 @@
 #include <optional>
 
 #include "nccl_api/communicator.h"
+#include "nccl_api/queued_reduction.h"
 
 namespace detccl::nccl_api {
-
-/// A reduction whose arguments have been checked.
-struct QueuedReduction {
-  engine::Reduction call;
-  const void* scalar_memory = nullptr;  ///< where PreMulSum's factor is read when the reduction starts
-};
 
 /// Holds the communicator from construction to destruction.
 class Lane {

@@ -20,8 +20,12 @@ constexpr std::chrono::seconds kPatienceAtExit{3};
 std::once_flag exit_registered;
 pid_t registered_in = 0;
 
-void send_off(const Communicator& communicator, ncclResult_t stopped_before, std::unique_ptr<Shadow> shadow) {
+void send_off(Communicator& communicator, ncclResult_t stopped_before, std::unique_ptr<Shadow> shadow) {
   const bool sound = stopped_before == ncclSuccess && communicator.error() == ncclSuccess;
+  if (const auto gpu = communicator.take_gpu(); gpu != nullptr) {
+    const KeepLastError keep;
+    sound ? gpu->destroy() : gpu->abort();
+  }
   if (shadow != nullptr && sound)
     runtime().linger.add(std::make_unique<Farewell>(std::move(shadow->exchange)));
 }

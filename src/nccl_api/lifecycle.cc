@@ -45,12 +45,19 @@ ncclResult_t init_all(ncclComm_t* comms, int count, const int* devices) {
   });
 }
 
+/// Ends what runs on it in other threads and on the GPU.
+void stop(Communicator& communicator, ncclResult_t code) {
+  communicator.stop(code);
+  const KeepLastError keep;
+  if (const auto gpu = communicator.gpu(); gpu != nullptr) gpu->abort();
+}
+
 ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclComm_t* child,
                     ncclConfig_t* config, int flags) {
   const bool blocking = !passes_through() && is_blocking(config, is_blocking_parent(parent));
   if (!passes_through() && (flags & NCCL_SHRINK_ABORT) != 0) {
     const auto communicator = runtime().communicators.find(parent);
-    if (communicator != nullptr) communicator->stop(ncclInvalidUsage);
+    if (communicator != nullptr) stop(*communicator, ncclInvalidUsage);
   }
   return make_one(child, blocking,
                   [=] { return real().CommShrink(parent, excluded, excluded_count, child, config, flags); });
@@ -88,7 +95,7 @@ ncclResult_t destroy(ncclComm_t comm) {
 ncclResult_t abort(ncclComm_t comm) {
   // Out of the registry first: the address may be another communicator's as soon as this one is aborted.
   const auto communicator = runtime().communicators.remove(comm);
-  if (communicator != nullptr) communicator->stop(ncclInternalError);
+  if (communicator != nullptr) stop(*communicator, ncclInternalError);
   const ncclResult_t result = Group::current().note(real().CommAbort(comm));
   // Only now: the communicator's other thread may have been inside the real library.
   if (communicator != nullptr) leave(communicator);
@@ -98,7 +105,7 @@ ncclResult_t abort(ncclComm_t comm) {
 ncclResult_t revoke(ncclComm_t comm, int flags) {
   const ncclResult_t result = real().CommRevoke(comm, flags);
   const auto communicator = runtime().communicators.find(comm);
-  if (!is_error(result) && communicator != nullptr) communicator->stop(ncclInvalidUsage);
+  if (!is_error(result) && communicator != nullptr) stop(*communicator, ncclInvalidUsage);
   return result;
 }
 
@@ -106,14 +113,18 @@ ncclResult_t get_async_error(ncclComm_t comm, ncclResult_t* error) {
   const ncclResult_t result = real().CommGetAsyncError(comm, error);
   if (result != ncclSuccess || (*error != ncclSuccess && *error != ncclInProgress)) return result;
   const auto communicator = runtime().communicators.find(comm);
-  if (communicator != nullptr && communicator->error() != ncclSuccess) *error = communicator->error();
+  if (communicator == nullptr) return result;
+  const auto gpu = communicator->gpu();
+  const ncclResult_t ours = gpu == nullptr ? ncclSuccess : gpu->async_error();
+  if (is_error(ours)) *error = ours;
+  if (communicator->error() != ncclSuccess) *error = communicator->error();
   return result;
 }
 
 ncclResult_t create_premulsum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,
                               ncclScalarResidence_t residence, ncclComm_t comm) {
   const ncclResult_t result = real().RedOpCreatePreMulSum(op, scalar, type, residence, comm);
-  if (result != ncclSuccess || !runtime().on_host) return result;
+  if (result != ncclSuccess) return result;
   std::shared_ptr<Communicator> communicator;
   const ncclResult_t found = find_or_adopt(comm, communicator);
   if (found != ncclSuccess) return found;

@@ -2,7 +2,7 @@
 // Everything that is the real library's own business. As in NCCL, each function also has its pnccl name, by
 // which a profiler that stands in front of nccl names reaches what is behind them: DetCCL, not past it.
 #include "nccl_api/border.h"
-#include "nccl_api/group.h"
+#include "nccl_api/native_call.h"
 #include "nccl_api/runtime.h"
 
 namespace detccl::nccl_api {
@@ -11,15 +11,15 @@ namespace {
 /// A native operation on a communicator: refused when the communicator is in error, and noted by an open
 /// group.
 template <class Function, class... Arguments>
-ncclResult_t operate(const Function& function, ncclComm_t comm, Arguments... arguments) {
-  if (passes_through()) return function(arguments...);
+ncclResult_t operate(const Function& function, ncclComm_t comm, cudaStream_t stream, Arguments... arguments) {
+  if (passes_through()) return function(arguments..., comm, stream);
   return guarded([&] {
     const auto communicator = runtime().communicators.find(comm);
     const ncclResult_t error = communicator == nullptr ? ncclSuccess : communicator->error();
     if (error != ncclSuccess) {
       return Group::current().poison(fail(error, communicator->name() + ": the communicator is in error"));
     }
-    return Group::current().note(function(arguments...));
+    return native_call(communicator, stream, [&] { return function(arguments..., comm, stream); });
   });
 }
 
@@ -90,42 +90,42 @@ const char* ncclGetLastError(ncclComm_t comm) {
 
 ncclResult_t ncclBcast(void* buff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm,
                        cudaStream_t stream) {
-  return operate(real().Bcast, comm, buff, count, datatype, root, comm, stream);
+  return operate(real().Bcast, comm, stream, buff, count, datatype, root);
 }
 
 ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
                            int root, ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().Broadcast, comm, sendbuff, recvbuff, count, datatype, root, comm, stream);
+  return operate(real().Broadcast, comm, stream, sendbuff, recvbuff, count, datatype, root);
 }
 
 ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, ncclDataType_t datatype,
                            ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().AllGather, comm, sendbuff, recvbuff, sendcount, datatype, comm, stream);
+  return operate(real().AllGather, comm, stream, sendbuff, recvbuff, sendcount, datatype);
 }
 
 ncclResult_t ncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
                           ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().AlltoAll, comm, sendbuff, recvbuff, count, datatype, comm, stream);
+  return operate(real().AlltoAll, comm, stream, sendbuff, recvbuff, count, datatype);
 }
 
 ncclResult_t ncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
                         ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().Gather, comm, sendbuff, recvbuff, count, datatype, root, comm, stream);
+  return operate(real().Gather, comm, stream, sendbuff, recvbuff, count, datatype, root);
 }
 
 ncclResult_t ncclScatter(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
                          int root, ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().Scatter, comm, sendbuff, recvbuff, count, datatype, root, comm, stream);
+  return operate(real().Scatter, comm, stream, sendbuff, recvbuff, count, datatype, root);
 }
 
 ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
-  return operate(real().Send, comm, sendbuff, count, datatype, peer, comm, stream);
+  return operate(real().Send, comm, stream, sendbuff, count, datatype, peer);
 }
 
 ncclResult_t ncclRecv(void* recvbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
-  return operate(real().Recv, comm, recvbuff, count, datatype, peer, comm, stream);
+  return operate(real().Recv, comm, stream, recvbuff, count, datatype, peer);
 }
 
 ncclResult_t ncclGroupStart() {

@@ -16,7 +16,9 @@ ncclResult_t contract_of(ncclComm_t comm, char* text, std::size_t size) {
   const ncclResult_t known = real().CommCount(comm, &ranks);
   if (known != ncclSuccess) return known;
   const Configuration& configuration = runtime().environment.configuration();
-  if (configuration.disable || !runtime().on_host)
+  const auto communicator = runtime().communicators.find(comm);
+  const bool refused = !runtime().on_host && gpu::unavailable() != nullptr;
+  if (configuration.disable || refused || (communicator != nullptr && communicator->native()))
     return fail(ncclInvalidUsage, "detcclCommContract: the communicator's reductions are not DetCCL's");
   const std::string contract = contract::to_string(configuration.contract);
   if (text == nullptr || size <= contract.size())

@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "contract/order_free.h"
 #include "nccl_api/border.h"
 #include "nccl_api/creation.h"
-#include "nccl_api/group.h"
+#include "nccl_api/native_call.h"
 #include "nccl_api/run.h"
 #include "nccl_api/runtime.h"
 
@@ -55,6 +57,7 @@ ncclResult_t check_buffers(const Call& c, const Communicator& communicator) {
 }
 
 ncclResult_t describe(const Call& c, const Communicator& communicator, QueuedReduction& reduction) {
+  reduction.stream = c.stream;
   reduction.call = {.collective = c.collective,
                     .type = static_cast<contract::DataType>(c.type),
                     .op = static_cast<contract::Op>(c.op),
@@ -74,47 +77,79 @@ ncclResult_t describe(const Call& c, const Communicator& communicator, QueuedRed
   return ncclSuccess;
 }
 
-ncclResult_t prepare(const Call& c, std::shared_ptr<Communicator>& communicator, QueuedReduction& reduction) {
-  ncclResult_t result = find_or_adopt(c.handle, communicator);
-  if (result != ncclSuccess) return result;
-  if (!runtime().on_host) {
-    return fail(
-        ncclInvalidUsage,
-        fmt::format(
-            "this build of DetCCL reduces host memory only, and {} works on GPUs; set DETCCL_DISABLE=1 "
-            "to run its reductions natively",
-            real().library.path()));
+/// Where a call goes.
+enum class Route { ours, native };
+
+/// What cannot be deterministic.
+ncclResult_t refuse(Communicator& communicator, std::string_view reason, Route& route) {
+  if (!runtime().environment.configuration().fallback_native) {
+    return fail(ncclInvalidUsage,
+                fmt::format("{}; DETCCL_FALLBACK=native runs such reductions natively, DETCCL_DISABLE=1 all",
+                            reason));
   }
-  if (const ncclResult_t stopped = communicator->stopped(); stopped != ncclSuccess)
-    return fail(stopped, communicator->name() + ": the communicator has been stopped");
-  if (const ncclResult_t error = communicator->error(); error != ncclSuccess)
-    return fail(error, communicator->name() + ": the communicator is in error");
-  if (c.count == 0) return ncclSuccess;
-  result = check_buffers(c, *communicator);
-  return result != ncclSuccess ? result : describe(c, *communicator, reduction);
+  fall_back(communicator, reason);
+  route = Route::native;
+  return ncclSuccess;
+}
+
+/// Reductions with the same bits in any order are native NCCL's on GPUs.
+bool is_native(const Call& c, const Communicator& communicator) {
+  if (communicator.native()) return true;
+  const int type = c.type, op = c.op;
+  if (runtime().on_host || op < 0 || op >= ncclNumOps || type < 0 || type >= contract::kDataTypes)
+    return false;
+  return contract::order_free(static_cast<contract::DataType>(c.type), static_cast<contract::Op>(c.op),
+                              static_cast<std::uint32_t>(communicator.ranks()));
+}
+
+ncclResult_t prepare(const Call& c, Communicator& communicator, QueuedReduction& reduction, Route& route) {
+  if (const char* reason = gpu::unavailable(); reason != nullptr && !runtime().on_host)
+    return refuse(communicator, fmt::format("{}, and {} works on GPUs", reason, real().library.path()),
+                  route);
+  if (const ncclResult_t stopped = communicator.stopped(); stopped != ncclSuccess)
+    return fail(stopped, communicator.name() + ": the communicator has been stopped");
+  if (const ncclResult_t error = communicator.error(); error != ncclSuccess)
+    return fail(error, communicator.name() + ": the communicator is in error");
+  if (is_native(c, communicator)) route = Route::native;
+  if (c.count == 0 || route == Route::native) return ncclSuccess;
+  const ncclResult_t result = check_buffers(c, communicator);
+  return result != ncclSuccess ? result : describe(c, communicator, reduction);
 }
 
 ncclResult_t run_now(std::shared_ptr<Communicator> communicator, const QueuedReduction& reduction) {
+  if (!runtime().on_host) {
+    const gpu::Queued queued{std::move(communicator), reduction};
+    return gpu::enqueue({&queued, 1});
+  }
   std::vector<std::unique_ptr<Lane>> lanes;
   lanes.push_back(std::make_unique<Lane>(std::move(communicator)));
   lanes.back()->push(reduction);
   return run(lanes);
 }
 
+ncclResult_t run_natively(const Call& c, const std::shared_ptr<Communicator>& communicator) {
+  return native_call(communicator, c.stream, [&c] { return call_real(c, c.count); });
+}
+
 ncclResult_t reduce(const Call& c) {
   if (passes_through()) return call_real(c, c.count);
   return guarded([&c] {
     Group& group = Group::current();
-    // The real library looks at the arguments in an order and with codes of its own. Without elements that is
-    // all it does, and if it finds a mistake, its open group fails.
     ncclResult_t result = check_environment();
     if (result != ncclSuccess) return group.poison(result);
+    std::shared_ptr<Communicator> communicator = runtime().communicators.find(c.handle);
+    if (communicator != nullptr && communicator->error() == ncclSuccess && is_native(c, *communicator))
+      return run_natively(c, communicator);
+    // The real library looks at the arguments in an order and with codes of its own. Without elements that is
+    // all it does, and if it finds a mistake, its open group fails.
     result = call_real(c, 0);
     if (result != ncclSuccess && result != ncclInProgress) return group.note(result);
-    std::shared_ptr<Communicator> communicator;
     QueuedReduction reduction;
-    result = prepare(c, communicator, reduction);
+    Route route = Route::ours;
+    result = find_or_adopt(c.handle, communicator);
+    if (result == ncclSuccess) result = prepare(c, *communicator, reduction, route);
     if (result != ncclSuccess) return group.poison(result);
+    if (route == Route::native) return run_natively(c, communicator);
     if (c.count == 0) return ncclSuccess;
     if (!group.open()) return run_now(std::move(communicator), reduction);
     group.queue(std::move(communicator), reduction);

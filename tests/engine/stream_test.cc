@@ -103,7 +103,8 @@ plan::Spec spec_of(Collective collective, Schedule schedule, std::uint32_t ranks
 
 // A chain passes a chunk on in every tick: as many ticks as the chain has links, there and back.
 TEST(Timetables, ARingTakesTwoTicksALinkWithoutOverlap) {
-  const auto tables = engine::stream::timetables(spec_of(Collective::all_reduce, Schedule::ring, 8), {0, 7}, 1);
+  const auto tables =
+      engine::stream::timetables(spec_of(Collective::all_reduce, Schedule::ring, 8), {0, 7}, 1);
   EXPECT_EQ(tables[0].length, 14u);
   EXPECT_EQ(tables[0].transfers.front(), 0u);  // sends its value at once …
   EXPECT_EQ(tables[0].transfers.back(), 13u);  // … and gets the result last
@@ -111,12 +112,14 @@ TEST(Timetables, ARingTakesTwoTicksALinkWithoutOverlap) {
 }
 
 TEST(Timetables, ATreeTakesLogarithmicallyManyTicks) {
-  const auto tables = engine::stream::timetables(spec_of(Collective::all_reduce, Schedule::tree, 1024), {0}, 1);
+  const auto tables =
+      engine::stream::timetables(spec_of(Collective::all_reduce, Schedule::tree, 1024), {0}, 1);
   EXPECT_LE(tables[0].length, 21u);
 }
 
 TEST(Timetables, DirectIsTwoExchanges) {
-  const auto tables = engine::stream::timetables(spec_of(Collective::all_reduce, Schedule::direct, 8), {3}, 2);
+  const auto tables =
+      engine::stream::timetables(spec_of(Collective::all_reduce, Schedule::direct, 8), {3}, 2);
   EXPECT_EQ(tables[0].length, 3u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out batches of stream programs over virtual ranks in this process, on host memory. All ranks turn to the
-// same tick together; within what a stream leaves open, the order is random.
+// Carries out batches of stream programs over virtual ranks in this process, on host memory. All ranks turn
+// to the same tick together; within what a stream leaves open, the order is random.
 #pragma once
 
 #include <string>

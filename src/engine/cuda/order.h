@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the operations of one communicator in the order in which they were handed over, whichever streams they are
-// on: ours and native ones run over different communicators of NCCL, which knows the order of each only by
-// itself. Two at once could wait for each other for ever, or share scratch.
+// Keeps the operations of one communicator in the order in which they were handed over, whichever streams
+// they are on: ours and native ones run over different communicators of NCCL, which knows the order of each
+// only by itself. Two at once could wait for each other for ever, or share scratch.
 #pragma once
 
 #include <mutex>
@@ -10,13 +10,14 @@
 
 namespace detccl::engine::cuda {
 
-/// Any thread. Eager work, captured work, and any mixture: what is captured waits, whenever its graph runs, for
-/// what was handed over last by then.
+/// Any thread. Eager work, captured work, and any mixture: what is captured waits, whenever its graph runs,
+/// for what was handed over last by then.
 class Order {
  public:
   /// To be called before an operation is put on `stream` …
   void before(cudaStream_t stream);
-  /// … and after it. `later`: it is going to be put there by another thread, before the next call of before().
+  /// … and after it. `later`: it is going to be put there by another thread, before the next call of
+  /// before().
   void after(cudaStream_t stream, bool later = false);
 
  private:

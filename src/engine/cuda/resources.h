@@ -49,8 +49,8 @@ CaptureId capture_of(cudaStream_t stream);
 using StreamId = unsigned long long;
 StreamId id_of(cudaStream_t stream);
 
-/// Streams beside the program's own. A stream that has taken part in a capture belongs to it until it ends, so
-/// every capture under way has one of its own.
+/// Streams beside the program's own. A stream that has taken part in a capture belongs to it until it ends,
+/// so every capture under way has one of its own.
 class SideStreams {
  public:
   SideStreams();

@@ -9,8 +9,8 @@
 
 namespace detccl::engine::cuda {
 
-/// Everything goes to the first call's stream, and the others wait for it, except for folds that overlap the next
-/// tick's transfers: those go to a side stream.
+/// Everything goes to the first call's stream, and the others wait for it, except for folds that overlap the
+/// next tick's transfers: those go to a side stream.
 class Run final : private stream::Machine {
  public:
   explicit Run(const Work& work);
@@ -42,8 +42,9 @@ class Run final : private stream::Machine {
   std::vector<cudaStream_t> others_;  ///< the other calls', each once
   cudaStream_t side_ = nullptr;       ///< for overlapped folds
   std::uint32_t tick_ = 0;
-  std::optional<std::uint32_t> unwaited_;  ///< the last tick with folds that the main stream has not waited for
-  std::optional<std::uint32_t> earlier_;   ///< likewise, the one before that
+  std::optional<std::uint32_t>
+      unwaited_;  ///< the last tick with folds that the main stream has not waited for
+  std::optional<std::uint32_t> earlier_;  ///< likewise, the one before that
 };
 
 }  // namespace detccl::engine::cuda

@@ -45,16 +45,19 @@ void StreamEngine::all_gather_host(const void* own, void* all, std::size_t bytes
     }
   }
   group.end();
-  check(cudaMemcpyAsync(all, memory.data(), bytes * ranks_, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(all, memory.data(), bytes * ranks_, cudaMemcpyDeviceToHost, stream),
+        "cudaMemcpyAsync");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 void StreamEngine::warm_up() {
   load_once(device_);
   if (ranks_ == 1) return;
-  // By each schedule that may be chosen: a message for `gather`, and one that is too long for it, in equal shards.
+  // By each schedule that may be chosen: a message for `gather`, and one that is too long for it, in equal
+  // shards.
   const std::uint64_t few = ranks_, unit = std::uint64_t{64} * ranks_;
-  const std::uint64_t many = (settings_.tuning.gather_limit / ranks_ / ranks_ / sizeof(float) / unit + 1) * unit;
+  const std::uint64_t many =
+      (settings_.tuning.gather_limit / ranks_ / ranks_ / sizeof(float) / unit + 1) * unit;
   const Memory memory(many * sizeof(float));
   const cudaStream_t stream = side_streams_.get(0);
   check(cudaMemsetAsync(memory.data(), 0, memory.size(), stream), "cudaMemsetAsync");

@@ -21,8 +21,8 @@ struct StreamCall {
   cudaStream_t stream = nullptr;
 };
 
-/// One rank's end of a communicator: scratch, streams and events, all made here, on the current device, so that
-/// later nothing is allocated (except a stream, where many captures are under way at the same time).
+/// One rank's end of a communicator: scratch, streams and events, all made here, on the current device, so
+/// that later nothing is allocated (except a stream, where many captures are under way at the same time).
 /// Thread rule: one thread at a time, except for the exchange's any-thread functions and order().
 class StreamEngine {
  public:
@@ -56,9 +56,10 @@ class StreamEngine {
   std::array<Event, kFoldEvents> folded_;  ///< by tick
 };
 
-/// Puts the reductions on their streams; nothing waits for the GPU. One element per communicator, with what it
-/// has to do, in order; all of them advance together, for one thread may have several ranks of a communicator.
-/// Throws CudaError, NcclError, and as Planner::jobs(); then the communicators cannot be used any more.
+/// Puts the reductions on their streams; nothing waits for the GPU. One element per communicator, with what
+/// it has to do, in order; all of them advance together, for one thread may have several ranks of a
+/// communicator. Throws CudaError, NcclError, and as Planner::jobs(); then the communicators cannot be used
+/// any more.
 struct Work {
   StreamEngine* engine = nullptr;
   std::vector<StreamCall> calls;

@@ -39,8 +39,8 @@ struct Places {
   }
 };
 
-/// Aligned blocks of kMaxOperands are subtrees of the canonical tree; linear, the sum so far is the next first
-/// operand.
+/// Aligned blocks of kMaxOperands are subtrees of the canonical tree; linear, the sum so far is the next
+/// first operand.
 void fold_long(const Task& task, std::vector<Operand> operands, std::byte* partials, void* result,
                plan::Form form, std::uint64_t count, Machine& machine) {
   const Arithmetic& arithmetic = task.arithmetic;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of one rank that were handed over together, carried out tick by tick: in every tick one group of
-// transfers, then folds. Programs are put into waves; with several waves the transfers of one overlap the folds
-// of another, each wave with scratch of its own. What happens in a tick is the same on every rank.
+// The programs of one rank that were handed over together, carried out tick by tick: in every tick one group
+// of transfers, then folds. Programs are put into waves; with several waves the transfers of one overlap the
+// folds of another, each wave with scratch of its own. What happens in a tick is the same on every rank.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,9 @@ class Batch {
   Batch(std::vector<Task> tasks, std::size_t scratch_limit);
 
   std::uint32_t ticks() const { return ticks_; }
-  /// Several waves: the folds of tick t may run beside the transfers of tick t + 1, but must be complete before
-  /// those of tick t + 2. Otherwise before those of tick t + 1. Transfers of a tick come before its folds.
+  /// Several waves: the folds of tick t may run beside the transfers of tick t + 1, but must be complete
+  /// before those of tick t + 2. Otherwise before those of tick t + 1. Transfers of a tick come before its
+  /// folds.
   bool overlapped() const { return overlapped_; }
   std::size_t scratch() const { return lanes_ * lane_bytes_; }  ///< bytes that it needs
 

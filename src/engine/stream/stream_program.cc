@@ -25,9 +25,9 @@ std::size_t bytes_of(const Region& region, const Arithmetic& arithmetic) {
   return region.count * element_size(arithmetic, region.form);
 }
 
-/// Whether every rank sends one region to all others and gets as many elements from each, either into slots of
-/// scratch or in rank order around the region itself. If it is so on one rank, it is on all: in these schedules
-/// each rank gets something of every other one, so it knows all sizes.
+/// Whether every rank sends one region to all others and gets as many elements from each, either into slots
+/// of scratch or in rank order around the region itself. If it is so on one rank, it is on all: in these
+/// schedules each rank gets something of every other one, so it knows all sizes.
 bool is_all_gather(const plan::Program& program, const plan::Stage& stage, std::uint32_t rank,
                    std::uint32_t ranks) {
   if (ranks < 2 || stage.sends.size() != ranks - 1 || stage.receives.size() != ranks - 1) return false;
@@ -39,8 +39,7 @@ bool is_all_gather(const plan::Program& program, const plan::Stage& stage, std::
     const Region& part = t.region;
     if (part.count != own.count || part.form != own.form) return false;
     if (part.buffer == Buffer::scratch) return program.slots[part.slot].elements == own.count;
-    return part.buffer == own.buffer &&
-           part.offset + rank * own.count == own.offset + t.peer * own.count;
+    return part.buffer == own.buffer && part.offset + rank * own.count == own.offset + t.peer * own.count;
   });
 }
 
@@ -87,15 +86,16 @@ Layout lay_out(const plan::Program& program, const plan::Spec& spec, std::uint32
   for (std::size_t i = 0; i < program.slots.size(); ++i) {
     if (layout.slots[i] != kNowhere) continue;
     layout.slots[i] = layout.scratch;
-    layout.scratch += aligned_bytes(program.slots[i].elements * element_size(arithmetic, program.slots[i].form));
+    layout.scratch +=
+        aligned_bytes(program.slots[i].elements * element_size(arithmetic, program.slots[i].form));
   }
   layout.partials = layout.scratch;
   layout.scratch += partial_bytes(program, arithmetic);
   return layout;
 }
 
-/// Ranks of which one has the largest scratch. Aligned schedules: shards do not grow with the rank, and only the
-/// root has other slots.
+/// Ranks of which one has the largest scratch. Aligned schedules: shards do not grow with the rank, and only
+/// the root has other slots.
 std::vector<std::uint32_t> largest_candidates(const plan::Spec& spec) {
   std::vector<std::uint32_t> ranks;
   if (aligned(spec)) {
@@ -116,8 +116,8 @@ std::vector<Action> actions_of(const plan::Program& program, const Timetable& ta
     const plan::Stage& stage = program.stages[s];
     const std::size_t first_action = actions.size();
     const auto at = [&](std::uint32_t tick) -> Action& {
-      const auto found = std::find_if(actions.begin() + static_cast<std::ptrdiff_t>(first_action), actions.end(),
-                                      [tick](const Action& a) { return a.tick == tick; });
+      const auto found = std::find_if(actions.begin() + static_cast<std::ptrdiff_t>(first_action),
+                                      actions.end(), [tick](const Action& a) { return a.tick == tick; });
       if (found != actions.end()) return *found;
       actions.push_back({tick, s, {}, {}, false, gathers[s]});
       return actions.back();
@@ -135,14 +135,15 @@ std::vector<Action> actions_of(const plan::Program& program, const Timetable& ta
 
 }  // namespace
 
-StreamProgram prepare(std::shared_ptr<const plan::Program> program, const plan::Spec& spec, std::uint32_t rank,
-                      const Arithmetic& arithmetic, bool gathers) {
+StreamProgram prepare(std::shared_ptr<const plan::Program> program, const plan::Spec& spec,
+                      std::uint32_t rank, const Arithmetic& arithmetic, bool gathers) {
   StreamProgram prepared;
   const Layout own = lay_out(*program, spec, rank, arithmetic, gathers);
   prepared.slots = own.slots;
   prepared.partials = own.partials;
   for (const std::uint32_t r : largest_candidates(spec))
-    prepared.scratch = std::max(prepared.scratch, lay_out(plan::build(spec, r), spec, r, arithmetic, gathers).scratch);
+    prepared.scratch =
+        std::max(prepared.scratch, lay_out(plan::build(spec, r), spec, r, arithmetic, gathers).scratch);
 
   const Timetable serial = timetables(spec, {rank}, 1).front();
   const Timetable overlapped = timetables(spec, {rank}, 2).front();

@@ -22,25 +22,25 @@ struct Action {
   std::vector<std::uint32_t> receives;  ///< indices into the stage's receives …
   std::vector<std::uint32_t> sends;     ///< … and sends
   bool folds = false;
-  /// Instead of the transfers: what everyone sends goes to everyone, so that it lies in rank order around where
-  /// the receives put it.
+  /// Instead of the transfers: what everyone sends goes to everyone, so that it lies in rank order around
+  /// where the receives put it.
   bool all_gather = false;
 };
 
 struct StreamProgram {
   std::shared_ptr<const plan::Program> program;
-  std::vector<std::size_t> slots;      ///< bytes from the start of the scratch to each slot
-  std::size_t partials = 0;            ///< bytes to the place for partial results of long folds
-  std::size_t scratch = 0;             ///< bytes that every rank sets aside: those of the rank with the most
-  std::vector<Action> serial;          ///< ascending ticks; a fold's results are there in the next tick …
-  std::vector<Action> overlapped;      ///< … or in the next but one
-  std::uint32_t serial_length = 0;     ///< ticks, the same on every rank
+  std::vector<std::size_t> slots;   ///< bytes from the start of the scratch to each slot
+  std::size_t partials = 0;         ///< bytes to the place for partial results of long folds
+  std::size_t scratch = 0;          ///< bytes that every rank sets aside: those of the rank with the most
+  std::vector<Action> serial;       ///< ascending ticks; a fold's results are there in the next tick …
+  std::vector<Action> overlapped;   ///< … or in the next but one
+  std::uint32_t serial_length = 0;  ///< ticks, the same on every rank
   std::uint32_t overlapped_length = 0;
 };
 
 /// `program` is rank `rank`'s of `spec`. `gathers`: whether all-gathers may be used, the same on every rank.
 /// Time: as timetables().
-StreamProgram prepare(std::shared_ptr<const plan::Program> program, const plan::Spec& spec, std::uint32_t rank,
-                      const device::host::Arithmetic& arithmetic, bool gathers);
+StreamProgram prepare(std::shared_ptr<const plan::Program> program, const plan::Spec& spec,
+                      std::uint32_t rank, const device::host::Arithmetic& arithmetic, bool gathers);
 
 }  // namespace detccl::engine::stream

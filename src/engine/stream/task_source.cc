@@ -23,7 +23,8 @@ std::shared_ptr<const StreamProgram> TaskSource::prepared(const Job& job,
                 device::host::element_size(arithmetic, plan::Form::partial)};
   const auto found = prepared_.find(key);
   if (found != prepared_.end()) return found->second;
-  auto program = std::make_shared<const StreamProgram>(prepare(job.program, job.spec, rank_, arithmetic, gathers_));
+  auto program =
+      std::make_shared<const StreamProgram>(prepare(job.program, job.spec, rank_, arithmetic, gathers_));
   // The entry keeps the plan alive, so that its address stays its own.
   if (prepared_.size() >= kMostPrepared) prepared_.clear();
   prepared_.emplace(key, program);
@@ -37,8 +38,8 @@ void TaskSource::append(const Reduction& call, std::vector<Task>& tasks) {
     Task task{prepared(job, arithmetic), arithmetic, job.input, job.output, 0, 0};
     task.bytes = job.spec.count * shards * contract::size_of(call.type);
     // One rank has nothing to wait for, so nothing to overlap.
-    task.wave_bytes = ranks_ == 1 ? std::numeric_limits<std::uint64_t>::max()
-                                  : planner_.chunk_bytes(job.spec.schedule);
+    task.wave_bytes =
+        ranks_ == 1 ? std::numeric_limits<std::uint64_t>::max() : planner_.chunk_bytes(job.spec.schedule);
     tasks.push_back(std::move(task));
   }
 }

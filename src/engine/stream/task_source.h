@@ -23,7 +23,8 @@ class TaskSource {
   const Planner& planner() const { return planner_; }
 
  private:
-  using Key = std::tuple<const plan::Program*, std::size_t, std::size_t>;  ///< and sizes of payload and partials
+  using Key =
+      std::tuple<const plan::Program*, std::size_t, std::size_t>;  ///< and sizes of payload and partials
 
   std::shared_ptr<const StreamProgram> prepared(const Job& job, const device::host::Arithmetic& arithmetic);
 

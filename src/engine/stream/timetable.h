@@ -15,7 +15,7 @@ namespace detccl::engine::stream {
 struct Timetable {
   std::vector<std::uint32_t> transfers;  ///< by stage, its receives, then its sends
   std::vector<std::uint32_t> folds;      ///< by stage: its folds follow this tick's transfers
-  std::uint32_t length = 0;              ///< so many ticks after its start the program's scratch is free again
+  std::uint32_t length = 0;  ///< so many ticks after its start the program's scratch is free again
 };
 
 /// Whether stage k of every rank's program is at the same time: all exchange with all, in few stages.

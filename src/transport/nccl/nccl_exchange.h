@@ -11,8 +11,9 @@
 namespace detccl::transport {
 
 /// Holds a communicator that nobody else uses: its transfers cannot pair with a program's own.
-/// Thread rule: one thread at a time, except for abort() and async_error(), which any thread may call at any time.
-/// Transfers throw NcclError; nothing waits for the GPU, but a first transfer may wait for the peers' threads.
+/// Thread rule: one thread at a time, except for abort() and async_error(), which any thread may call at any
+/// time. Transfers throw NcclError; nothing waits for the GPU, but a first transfer may wait for the peers'
+/// threads.
 class NcclExchange {
  public:
   /// Takes over `communicator`, which is blocking and ready. `functions` must outlive the exchange.
@@ -45,8 +46,9 @@ class NcclExchange {
   std::atomic<ncclComm_t> communicator_;
 };
 
-/// Transfers that belong together, of one or several exchanges: launched by end(). A group that is left without
-/// end(), because something threw, is closed all the same, so that the thread's next group is a new one.
+/// Transfers that belong together, of one or several exchanges: launched by end(). A group that is left
+/// without end(), because something threw, is closed all the same, so that the thread's next group is a new
+/// one.
 class NcclGroup {
  public:
   explicit NcclGroup(const NcclFunctions& functions);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nccl_api/communicator.h"
+#include "nccl_api/gpu/gpu_border.h"
+#include "nccl_api/gpu/shadow.h"
+#include "nccl_api/hello.h"
+#include "nccl_api/log.h"
+#include "nccl_api/runtime.h"
+#include "nccl_api/settings.h"
+#include "nccl_api/settle.h"
+
+namespace detccl::nccl_api::gpu {
+namespace {
+
+using engine::cuda::StreamEngine;
+using transport::NcclExchange;
+
+/// All ranks of the program's communicator, in its order, in one of our own. Its transfers cannot pair with the
+/// program's, and it is blocking whatever the program's is.
+ncclResult_t split(Communicator& communicator, std::unique_ptr<NcclExchange>& exchange) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  config.splitShare = 0;
+  config.commName = "DetCCL";
+  ncclComm_t child = nullptr;
+  ncclResult_t result = settle(
+      communicator, real().CommSplit(communicator.handle(), 0, communicator.rank(), &child, &config));
+  if (result != ncclSuccess) return result;
+  exchange = std::make_unique<NcclExchange>(nccl_functions(), child);
+  return ncclSuccess;
+}
+
+/// NCCL_ALGO can forbid every algorithm that NCCL has for all-gathers; what it says is agreed on.
+const char* algorithms() {
+  const char* text = std::getenv("NCCL_ALGO");
+  return text == nullptr ? "" : text;
+}
+
+ncclResult_t agree(Communicator& communicator, StreamEngine& engine) {
+  std::vector<Hello> hellos(static_cast<std::size_t>(communicator.ranks()));
+  Hello own = make_hello(runtime().environment.configuration(), 0, "");
+  set_algorithms(own, algorithms());
+  engine.all_gather_host(&own, hellos.data(), sizeof own);
+  if (const auto line = find_disagreement(hellos))
+    return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
+  return ncclSuccess;
+}
+
+ncclResult_t make_shadow(Communicator& communicator) {
+  int device = 0;
+  ncclResult_t result = real().CommCuDevice(communicator.handle(), &device);
+  if (result != ncclSuccess) return result;
+  const engine::cuda::OnDevice guard(device);
+  const engine::cuda::OutsideCapture outside;
+  const engine::Settings settings = engine_settings(runtime().environment.configuration(), false);
+  std::unique_ptr<NcclExchange> exchange;
+  if (communicator.ranks() > 1) result = split(communicator, exchange);
+  if (result != ncclSuccess) return result;
+  const bool gathers = *algorithms() == '\0';
+  auto engine = std::make_unique<StreamEngine>(settings, static_cast<std::uint32_t>(communicator.rank()),
+                                               static_cast<std::uint32_t>(communicator.ranks()), gathers,
+                                               std::move(exchange));
+  if (communicator.ranks() > 1) result = agree(communicator, *engine);
+  if (result != ncclSuccess) return result;
+  engine->warm_up();
+  communicator.set_gpu(std::make_shared<Shadow>(std::move(engine)));
+  log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));
+  return ncclSuccess;
+}
+
+}  // namespace
+
+const char* unavailable() {
+  return nullptr;
+}
+
+ncclResult_t connect(Communicator& communicator) {
+  return gpu_guarded([&] { return make_shadow(communicator); });
+}
+
+}  // namespace detccl::nccl_api::gpu

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <vector>
+
+#include "nccl_api/communicator.h"
+#include "nccl_api/gpu/gpu_border.h"
+#include "nccl_api/gpu/shadow.h"
+
+namespace detccl::nccl_api::gpu {
+namespace {
+
+/// Holds the communicators that take part, each once.
+class Entered {
+ public:
+  ~Entered() {
+    for (Communicator* communicator : communicators_)
+      communicator->leave();
+  }
+  Entered() = default;
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  ncclResult_t add(Communicator& communicator) {
+    if (contains(communicator)) return ncclSuccess;
+    if (!communicator.enter())
+      return fail(ncclInvalidUsage, communicator.name() + ": another thread is using the communicator");
+    communicators_.push_back(&communicator);
+    return ncclSuccess;
+  }
+  bool contains(const Communicator& communicator) const {
+    return std::count(communicators_.begin(), communicators_.end(), &communicator) > 0;
+  }
+  const std::vector<Communicator*>& all() const { return communicators_; }
+
+ private:
+  std::vector<Communicator*> communicators_;
+};
+
+/// The communicator's shadow, kept from being freed while it is at work.
+struct Participant {
+  Communicator* communicator = nullptr;
+  std::shared_ptr<GpuShadow> shadow;
+};
+
+ncclResult_t connect_first(const std::vector<Communicator*>& communicators,
+                           std::vector<Participant>& participants) {
+  for (Communicator* communicator : communicators) {
+    if (communicator->gpu() == nullptr) {
+      const ncclResult_t result = connect(*communicator);
+      if (result != ncclSuccess) return result;
+    }
+    participants.push_back({communicator, communicator->gpu()});
+    if (participants.back().shadow == nullptr)
+      return fail(ncclInvalidUsage, communicator->name() + ": the communicator has been stopped");
+  }
+  return ncclSuccess;
+}
+
+engine::cuda::StreamCall stream_call(const QueuedReduction& reduction) {
+  engine::cuda::StreamCall call{reduction.call, reduction.stream};
+  call.call.scalar_memory = reduction.scalar_memory;
+  return call;
+}
+
+ncclResult_t put_on_streams(std::span<const Queued> queue, const std::vector<Participant>& participants) {
+  std::vector<engine::cuda::Work> work;
+  for (const Participant& participant : participants) {
+    work.push_back({&static_cast<Shadow&>(*participant.shadow).engine(), {}});
+    for (const auto& [communicator, reduction] : queue) {
+      if (communicator.get() == participant.communicator) work.back().calls.push_back(stream_call(reduction));
+    }
+  }
+  engine::cuda::enqueue(work);
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclResult_t enqueue(std::span<const Queued> queue) {
+  return gpu_guarded([queue] {
+    Entered entered;
+    for (const auto& [communicator, reduction] : queue) {
+      const ncclResult_t result = entered.add(*communicator);
+      if (result != ncclSuccess) return result;
+    }
+    std::vector<Participant> participants;
+    ncclResult_t result = connect_first(entered.all(), participants);
+    if (result == ncclSuccess) result = gpu_guarded([&] { return put_on_streams(queue, participants); });
+    if (result == ncclSuccess) return result;
+    // Ranks may have got different numbers of reductions under way.
+    for (Communicator* communicator : entered.all()) {
+      if (communicator->stopped() == ncclSuccess) communicator->set_error(result);
+    }
+    return result;
+  });
+}
+
+}  // namespace detccl::nccl_api::gpu

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "engine/cuda/stream_engine.h"
+#include "nccl_api/gpu_shadow.h"
+
+namespace detccl::nccl_api::gpu {
+
+/// Our communicator, made from the program's, and the engine that runs over it.
+class Shadow final : public GpuShadow {
+ public:
+  explicit Shadow(std::unique_ptr<engine::cuda::StreamEngine> engine) : engine_(std::move(engine)) {}
+  ~Shadow() override;
+
+  engine::cuda::StreamEngine& engine() { return *engine_; }
+
+  ncclResult_t before_native(cudaStream_t stream) override;
+  ncclResult_t after_native(cudaStream_t stream, bool later) override;
+  ncclResult_t async_error() const override;
+  void abort() override;
+  void destroy() override;
+
+ private:
+  std::unique_ptr<engine::cuda::StreamEngine> engine_;
+};
+
+/// The real library's functions.
+const transport::NcclFunctions& nccl_functions();
+
+}  // namespace detccl::nccl_api::gpu

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/settings.h"
+
+namespace detccl::nccl_api {
+namespace {
+
+/// Three chunks under way: one on its way to its owners, one that is folded, one on its way back.
+constexpr std::size_t kGpuScratch = std::size_t{48} << 20;
+
+/// A launch costs as much time as some hundred KB on their way, so chunks are large.
+engine::Tuning gpu_tuning() {
+  engine::Tuning tuning;
+  tuning.chunk_bytes = std::uint64_t{16} << 20;
+  tuning.chained_chunk_bytes = std::uint64_t{1} << 20;
+  tuning.gather_limit = std::uint64_t{8} << 20;
+  return tuning;
+}
+
+}  // namespace
+
+engine::Settings engine_settings(const Configuration& c, bool on_host) {
+  engine::Settings settings;
+  settings.contract = c.contract;
+  settings.schedule = c.schedule;
+  settings.chunk_bytes = c.chunk_bytes;
+  settings.prove = c.prove;
+  if (!on_host) {
+    settings.tuning = gpu_tuning();
+    settings.scratch_limit = kGpuScratch;
+  }
+  if (c.scratch_bytes != 0) settings.scratch_limit = c.scratch_bytes;
+  return settings;
+}
+
+}  // namespace detccl::nccl_api
