@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-GRACE = 3.0  # seconds that the others have when one rank has failed
+GRACE = 5.0  # seconds that the others have when one rank has failed
 
 
 class Outcome:
@@ -72,17 +72,18 @@ def run_ranks(folder, ranks, command, environment, timeout, stall):
 
 
 def wait(processes, logs, start, timeout, stall):
-    seen, progress, failed_at = 0, start, None
+    seen, progress, failed_at, first = 0, start, None, None
     while True:
         codes = {rank: process.poll() for rank, process in processes.items()}
         failed = {rank: code for rank, code in codes.items() if code not in (0, None)}
+        now = time.monotonic()
+        if failed and failed_at is None:
+            failed_at, first = now, min(failed, key=lambda rank: failed[rank])  # a signal before a status
         if None not in codes.values():
             break
-        now = time.monotonic()
         size = size_of(logs)
         if size != seen:
             seen, progress = size, now
-        failed_at = failed_at or (now if failed else None)
         if failed_at and now - failed_at > GRACE:
             break
         if now - start > timeout:
@@ -92,5 +93,4 @@ def wait(processes, logs, start, timeout, stall):
         time.sleep(0.02)
     if not failed:
         return ""
-    rank = min(failed)
-    return f"rank {rank} ended with {failed[rank]}"
+    return f"rank {first} ended with {failed[first]}"

@@ -29,9 +29,11 @@ def workloads(steps):
     for mode in ("avg", "premulsum", "coalesced"):
         yield Workload(f"torch FSDP2 {mode}", "torch_fsdp2.py", "torch", ["--mode", mode], ["--mode", mode])
     yield Workload("torch CUDA graph = eager", "torch_graph.py", "torch", ["--graph"], ["--eager"])
-    yield Workload("torch lifecycle", "torch_lifecycle.py", "torch", [])
+    # An abort by hand is for jobs in which PyTorch's watchdog does not abort by itself.
+    by_hand = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "0"}
+    yield Workload("torch lifecycle", "torch_lifecycle.py", "torch", [], extra=by_hand)
     yield Workload("torch lifecycle, nonblocking", "torch_lifecycle.py", "torch", [],
-                   extra={"TORCH_NCCL_USE_COMM_NONBLOCKING": "1"})
+                   extra=by_hand | {"TORCH_NCCL_USE_COMM_NONBLOCKING": "1"})
     yield Workload("JAX psum, shim", "jax_psum.py", "jax", [], [], ranks=2, shim=True)
     yield Workload("CuPy NCCL", "cupy_nccl.py", "cupy", [], [])
 

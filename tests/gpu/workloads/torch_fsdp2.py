@@ -43,10 +43,10 @@ def coalesced(options, device, rank, ranks):
         inputs = [torch.randn(size, generator=generator).to(device, torch.bfloat16) for size in sizes]
         outputs = [torch.empty(size // ranks, dtype=torch.bfloat16, device=device) for size in sizes]
         wholes = [tensor.clone() for tensor in inputs]
-        with dist._coalescing_manager(device=device):  # noqa: SLF001, as FSDP and DTensor do
+        with dist._coalescing_manager():  # noqa: SLF001, as FSDP and DTensor do
             for output, tensor in zip(outputs, inputs):
                 dist.reduce_scatter_tensor(output, tensor, op=dist.ReduceOp.AVG)
-        with dist._coalescing_manager(device=device):  # noqa: SLF001
+        with dist._coalescing_manager():  # noqa: SLF001
             for tensor in wholes:
                 dist.all_reduce(tensor, op=dist.ReduceOp.AVG)
         for whole, output in zip(wholes, outputs):
