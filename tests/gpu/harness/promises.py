@@ -45,8 +45,8 @@ def variants(kind, quick):
     yield Variant("contract tree:wide/2", contract="tree:wide/2", cases=some)
     if kind == "host":
         return
-    for name, value in (("ALGO", "Ring"), ("ALGO", "Tree"), ("PROTO", "LL"), ("PROTO", "LL128"),
-                        ("PROTO", "Simple")):
+    # Only AllReduce has a tree; LL128 forced where NCCL does not choose it may lose data.
+    for name, value in (("ALGO", "ring"), ("ALGO", "ring;allreduce:tree"), ("PROTO", "LL"), ("PROTO", "Simple")):
         yield Variant(f"NCCL_{name}={value}", {f"NCCL_{name}": value}, cases=some)
     yield Variant("one channel", {"NCCL_MIN_NCHANNELS": "1", "NCCL_MAX_NCHANNELS": "1"}, cases=some)
     yield Variant("four channels", {"NCCL_MIN_NCHANNELS": "4"}, cases=some)
@@ -111,7 +111,8 @@ class Run:
         with tempfile.TemporaryDirectory(prefix="detccl-ids-") as folder:
             def command(rank):
                 arguments = [self.settings.program, "--rank", str(rank), "--ranks", str(self.ranks), "--folder",
-                             folder, "--cases", ",".join(names), "--replays", str(self.settings.replays)]
+                             folder, "--cases", ",".join(names), "--replays", str(self.settings.replays), "--cycles",
+                             str(self.settings.cycles)]
                 return arguments + ["--native"] * v.native + ["--host"] * (self.bench.kind == "host")
 
             def environment(rank):

@@ -20,6 +20,9 @@ double interrupted(Job& job, ncclComm_t comm, ncclResult_t& code, Interrupt inte
   const Reduction r{DataType::float32, Op::sum, 9000};
   Vector data(job, r, kCount);
   data.put(input(r, job.rank(), 0, kCount));
+  // Once with all of them: what waits later is the reduction, not its connections.
+  require(ncclAllReduce(data.data(), data.data(), kCount, ncclFloat32, ncclSum, comm, job.device().stream(0)),
+          "ncclAllReduce");
   job.device().wait();
   const bool missing = job.rank() == job.ranks() - 1;
   code = ncclSuccess;

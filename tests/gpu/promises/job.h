@@ -27,6 +27,7 @@ struct Settings {
   bool native = false;  ///< no contract underneath: results are digested, not judged
   bool host = false;    ///< host memory even where there is a GPU
   int replays = 2000;   ///< of a captured graph
+  int cycles = 20;      ///< of making and destroying a communicator
 };
 
 class Job {
@@ -38,6 +39,7 @@ class Job {
   int ranks() const { return settings_.ranks; }
   bool native() const { return settings_.native; }
   int replays() const { return settings_.replays; }
+  int cycles() const { return settings_.cycles; }
   const Contract& contract() const { return contract_; }
   Device& device() { return *device_; }
   ncclComm_t comm() const { return comm_; }

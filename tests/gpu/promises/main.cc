@@ -2,7 +2,7 @@
 // One rank of a job that looks at what DetCCL promises: a plain NCCL program. DetCCL comes by LD_PRELOAD.
 //   promises --list
 //   promises --rank R --ranks N --folder EMPTY_FOLDER [--cases A,B,… or PREFIX*] [--native] [--host]
-//   [--replays K]
+//   [--replays K] [--cycles K]
 // Prints one line of JSON for every case; exits with 0 if none failed, 1 if some did, 3 if the job had to
 // end.
 #include <unistd.h>
@@ -68,6 +68,8 @@ Arguments parse(int argc, char** argv) {
         a.cases = value;
       else if (name == "--replays")
         a.settings.replays = std::atoi(value);
+      else if (name == "--cycles")
+        a.settings.cycles = std::atoi(value);
       else
         throw std::invalid_argument("unknown option " + std::string(name));
     }
