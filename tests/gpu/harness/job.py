@@ -21,12 +21,12 @@ class Outcome:
             return file.read()
 
     def tail(self):
-        """The last line of standard error of the first rank that failed by itself."""
+        """The last two lines of standard error of the first rank that failed by itself."""
         failed = [rank for rank, code in sorted(self.codes.items()) if code not in (0, None)]
         for rank in failed or sorted(self.codes):
             lines = [line for line in self.text(rank, "err").splitlines() if line.strip()]
             if lines:
-                return f"rank {rank}: {lines[-1][:300]}"
+                return f"rank {rank}: " + " | ".join(line[:200] for line in lines[-2:])
         return ""
 
 

@@ -93,6 +93,8 @@ class Runner:
     def rows(self, workload):
         if missing(workload.module):
             return [Row(workload.name, "skip", 0.0, f"there is no {workload.module} here")]
+        if workload.shim and not os.path.exists(self.bench.shim):
+            return [Row(workload.name, "fail", 0.0, f"{self.bench.shim} is not built")]
         first, bits = self.once(workload, "first", workload.first, False, False)
         problem = self.problem(first, bits)
         if problem or workload.second is None:
@@ -121,7 +123,8 @@ class Runner:
             return f"{outcome.reason}; {outcome.tail()}"
         if not bits:
             return "printed no digest"
-        if not any("detccl" in outcome.text(rank, "err").lower() for rank in outcome.codes):
+        # Its log lines begin so, and at level info there are some.
+        if not any("detccl: " in outcome.text(rank, "err") for rank in outcome.codes):
             return "DetCCL said nothing: it was not in the path of the calls"
         return ""
 
