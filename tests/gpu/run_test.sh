@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# That tests/gpu/run notices what goes wrong: wrong bits, a rank that dies, a library that is not there.
+#   run_test.sh BUILD
+set -u
+build=$(realpath "$1")
+here=$(dirname "$(realpath "$0")")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+  echo "FAILED: $1"
+  cat "$folder/output"
+  exit 1
+}
+
+# run EXIT_STATUS OPTIONS...
+run() {
+  local wanted=$1
+  shift
+  timeout 90 "$here/run" --host --ranks 3 --quick --out "$folder/out" "$@" >"$folder/output" 2>&1
+  local status=$?
+  [ $status = "$wanted" ] || fail "exit status $status instead of $wanted: $*"
+}
+
+# NCCL's own sums in place of DetCCL's.
+mkdir -p "$folder/native/lib" "$folder/none/lib"
+ln -s "$build/lib/hostnccl" "$folder/native/lib/hostnccl"
+ln -s "$build/lib/hostnccl/libnccl.so.2" "$folder/native/lib/libdetccl.so"
+program=(--program "$build/tests/promises")
+run 1 --build "$folder/native" "${program[@]}" --only large.bfloat16
+grep -q "elements are not the contract's" "$folder/output" || fail "wrong bits were not noticed"
+run 0 --build "$build" --only large.bfloat16 --only arguments.codes
+
+# A rank that dies in the first case: the other cases run nevertheless.
+cat >"$folder/dying" <<END
+#!/bin/bash
+[[ "\$*" == *"--rank 1 "*"--cases large.int8"* ]] || exec "$build/tests/promises" "\$@"
+"$build/tests/promises" "\$@" | while read -r line; do
+  echo "\$line"
+  kill -9 0  # the first line says that it has started; this process group is the rank's own
+done
+END
+chmod +x "$folder/dying"
+run 1 --build "$build" --program "$folder/dying" --only default --only large.int8 --only 'arguments.*' --stall 20
+grep -q "4 cases, 0 skipped; 1 failed, first large.int8: rank 1 ended with -9" "$folder/output" ||
+  fail "the case in which a rank died, and no other, must fail"
+
+run 2 --build "$folder/none" "${program[@]}" --only large.int8
+echo "all noticed"
