@@ -107,13 +107,14 @@ Json describe_row(const Result& r) {
   return row;
 }
 
-Json describe_failure(const Task& task, const std::string& reason) {
-  return {{"kind", "failure"},
-          {"schedule", schedule()},
-          {"datatype", type_name(task.type)},
-          {"op", contract::name(task.op)},
-          {"bytes", task.bytes},
-          {"reason", reason}};
+Json describe_failure(const Task* task, const std::string& reason) {
+  Json failure = {{"kind", "failure"}, {"schedule", schedule()}, {"reason", reason}};
+  if (task != nullptr) {
+    failure["datatype"] = type_name(task->type);
+    failure["op"] = contract::name(task->op);
+    failure["bytes"] = task->bytes;
+  }
+  return failure;
 }
 
 }  // namespace detccl::perf

@@ -40,11 +40,11 @@ void Report::add(Json record) {
     document_["results"].push_back(std::move(record));
     print_progress();
   } else if (kind == "failure") {
-    const std::string reason = record.at("reason");
-    std::fprintf(stderr, "# FAILED: schedule %s, %s %s, %llu bytes: %s\n",
-                 record.at("schedule").get<std::string>().c_str(),
-                 record.at("datatype").get<std::string>().c_str(), record.at("op").get<std::string>().c_str(),
-                 record.at("bytes").get<unsigned long long>(), reason.c_str());
+    std::string what = "schedule " + record.at("schedule").get<std::string>();
+    if (record.contains("bytes"))
+      what += fmt::format(", {} {}, {} bytes", record.at("datatype").get<std::string>(),
+                          record.at("op").get<std::string>(), record.at("bytes").get<std::uint64_t>());
+    std::fprintf(stderr, "# FAILED: %s: %s\n", what.c_str(), record.at("reason").get<std::string>().c_str());
     document_["failures"].push_back(std::move(record));
   } else {
     std::fprintf(stderr, "# warning: %s\n", record.at("text").get<std::string>().c_str());

@@ -36,7 +36,8 @@ struct Result {
 // Records: objects with a "kind": "run", "row", "failure", "warning".
 nlohmann::ordered_json describe_run(const Setting& setting);
 nlohmann::ordered_json describe_row(const Result& result);
-nlohmann::ordered_json describe_failure(const Task& task, const std::string& reason);
+/// `task`: null where it is of none.
+nlohmann::ordered_json describe_failure(const Task* task, const std::string& reason);
 
 /// Collects the records of all schedules; on the process that speaks for the job.
 class Report {

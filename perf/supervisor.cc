@@ -163,7 +163,7 @@ class Ward {
 };
 
 void report_death(const Watch& watch, const std::string& schedule, const Status& status, Report& report) {
-  const Task task = status.step < watch.tasks.size() ? watch.tasks[status.step] : Task{};
+  const Task* task = status.step < watch.tasks.size() ? &watch.tasks[status.step] : nullptr;
   nlohmann::ordered_json record = describe_failure(task, status.reason.data());
   if (!schedule.empty()) record["schedule"] = schedule;
   report.add(record);

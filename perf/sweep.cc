@@ -77,7 +77,7 @@ void Sweep::connect() {
 
 Ending Sweep::run(std::uint32_t first) {
   if (!together([&] { set_up(); })) {
-    tell(failure({}));
+    tell(describe_failure(nullptr, reason_));
     return Ending::hopeless;
   }
   tell(describe_run({options_, collective_, job_.ranks(), gpu_, sharing_.bench, native_}));
@@ -87,7 +87,7 @@ Ending Sweep::run(std::uint32_t first) {
     const Task& task = tasks_[step];
     job_.set_step(step);
     if (!comms_ && !together([&] { connect(); })) {
-      tell(failure(task));
+      tell(describe_failure(&task, reason_));
       return Ending::broken;
     }
     nlohmann::ordered_json row;
@@ -96,7 +96,7 @@ Ending Sweep::run(std::uint32_t first) {
       failures = 0;
       continue;
     }
-    tell(failure(task));
+    tell(describe_failure(&task, reason_));
     if (++failures == kPatience) return Ending::broken;
     comms_.reset();
   }
@@ -104,7 +104,7 @@ Ending Sweep::run(std::uint32_t first) {
     comms_->ours->finish();
     if (comms_->native) comms_->native->finish();
   });
-  if (!ended) tell(failure({}));
+  if (!ended) tell(describe_failure(nullptr, reason_));
   return ended ? Ending::through : Ending::broken;
 }
 
@@ -156,10 +156,6 @@ Verdict Sweep::check(const Task& task, const Call& call, const std::function<voi
     verdict.add(check_result(job_, {collective_, options_.contract, values, call}, result));
   }
   return verdict;
-}
-
-nlohmann::ordered_json Sweep::failure(const Task& task) const {
-  return describe_failure(task, reason_);
 }
 
 }  // namespace detccl::perf

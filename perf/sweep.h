@@ -47,7 +47,6 @@ class Sweep {
   Verdict check(const Task& task, const Call& call, const std::function<void()>& ours);
   void fill(const Task& task, std::uint64_t seed);
   std::size_t send_bytes(const Task& task) const;
-  nlohmann::ordered_json failure(const Task& task) const;
   void tell(const nlohmann::ordered_json& record) const;
 
   Job& job_;
