@@ -46,8 +46,10 @@ void Report::add(Json record) {
                           record.at("op").get<std::string>(), record.at("bytes").get<std::uint64_t>());
     std::fprintf(stderr, "# FAILED: %s: %s\n", what.c_str(), record.at("reason").get<std::string>().c_str());
     document_["failures"].push_back(std::move(record));
-  } else {
-    std::fprintf(stderr, "# warning: %s\n", record.at("text").get<std::string>().c_str());
+  } else if (const std::string text = record.at("text");
+             text != last_warning_) {  // each schedule's processes warn
+    std::fprintf(stderr, "# warning: %s\n", text.c_str());
+    last_warning_ = text;
   }
   document_["complete"] = false;
   write();

@@ -61,6 +61,7 @@ class Report {
   const Options& options_;
   std::size_t expected_;
   bool headed_ = false;
+  std::string last_warning_;
   nlohmann::ordered_json document_;
   std::chrono::steady_clock::time_point begin_, last_progress_;
 };

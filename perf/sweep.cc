@@ -10,7 +10,8 @@
 namespace detccl::perf {
 namespace {
 
-constexpr int kPatience = 3;  ///< so many sizes may fail one after the other
+constexpr int kPatience =
+    2;  ///< so many sizes may fail one after the other, then a type and operation is left
 
 std::string beside_program(const char* file) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / file).lexically_normal().string();
@@ -97,8 +98,11 @@ Ending Sweep::run(std::uint32_t first) {
       continue;
     }
     tell(describe_failure(&task, reason_));
-    if (++failures == kPatience) return Ending::broken;
     comms_.reset();
+    if (++failures < kPatience) continue;
+    failures = 0;
+    while (step + 1 < tasks_.size() && tasks_[step + 1].type == task.type && tasks_[step + 1].op == task.op)
+      ++step;
   }
   const bool ended = !comms_ || together([&] {
     comms_->ours->finish();

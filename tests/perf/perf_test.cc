@@ -68,6 +68,15 @@ TEST(Perf, WhatIsNotThereExitsWithTwoAndSaysSo) {
   }
 }
 
+TEST(Perf, NoProgramIsLinkedWithAnNccl) {
+  for (const std::string& program : kAll) {
+    const Outcome outcome = run("ldd " + program);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    for (const char* library : {"libnccl", "libdetccl", "libcudart"})
+      EXPECT_EQ(outcome.output.find(library), std::string::npos) << outcome.output;
+  }
+}
+
 TEST(Perf, AWorldOfOneUnderALauncherOfMoreIsAnError) {
   const Outcome outcome = run("env SLURM_NTASKS=4 " + kPerf + "--host -b 1K -e 1K");
   EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
