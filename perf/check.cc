@@ -2,6 +2,8 @@
 #include "check.h"
 
 #include <algorithm>
+#include <future>
+#include <thread>
 #include <vector>
 
 #include "contract/reference.h"
@@ -9,51 +11,83 @@
 namespace detccl::perf {
 namespace {
 
-constexpr std::uint64_t kSample = 8192;  ///< elements; a result of no more is checked whole
-constexpr std::uint64_t kEnd = 512;      ///< of them at either end
+constexpr std::uint64_t kBlock = 4096;  ///< elements; whole words of the digest in every type
 
-std::vector<std::uint64_t> sampled_elements(std::uint64_t count) {
-  std::vector<std::uint64_t> elements;
-  if (count <= kSample) {
-    for (std::uint64_t i = 0; i < count; ++i)
-      elements.push_back(i);
-    return elements;
+/// The digest of the reference's results for elements [begin, end) of the inputs; its word number 0 is at
+/// `origin`.
+std::uint64_t reference_digest(const Expected& x, int ranks, std::uint64_t begin, std::uint64_t end,
+                               std::uint64_t origin) {
+  const std::size_t size = contract::size_of(x.call.type);
+  std::vector<std::uint64_t> inputs(static_cast<std::size_t>(ranks));
+  std::vector<std::byte> block(kBlock * size);
+  std::uint64_t sum = 0;
+  for (std::uint64_t at = begin; at < end; at += kBlock) {
+    const std::uint64_t count = std::min(kBlock, end - at);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      for (std::uint32_t r = 0; r < inputs.size(); ++r)
+        inputs[r] = x.values.bits(r, at + i);
+      store(x.call.type, block, i, contract::reduce_element(x.contract, x.call.type, x.call.op, inputs));
+    }
+    sum += digest({block.data(), count * size}, (at - origin) * size);
   }
-  for (std::uint64_t i = 0; i < kEnd; ++i) {
-    elements.push_back(i);
-    elements.push_back(count - 1 - i);
+  return sum;
+}
+
+/// As reference_digest, on this rank's share of the processors.
+std::uint64_t parallel_reference_digest(const Expected& x, int ranks, std::uint64_t begin,
+                                        std::uint64_t end) {
+  const std::uint64_t processors = std::max(1U, std::thread::hardware_concurrency());
+  const std::uint64_t blocks = (end - begin + kBlock - 1) / kBlock;
+  const std::uint64_t threads = std::clamp<std::uint64_t>(processors / static_cast<unsigned>(ranks), 1, 16);
+  std::vector<std::future<std::uint64_t>> parts;
+  for (std::uint64_t t = 0; t < threads; ++t) {
+    const std::uint64_t from = begin + blocks * t / threads * kBlock;
+    const std::uint64_t to = std::min(end, begin + blocks * (t + 1) / threads * kBlock);
+    const auto policy = threads == 1 ? std::launch::deferred : std::launch::async;
+    parts.push_back(std::async(policy, [&x, ranks, from, to, origin = x.collective.scatters ? begin : 0] {
+      return reference_digest(x, ranks, from, to, origin);
+    }));
   }
-  const std::uint64_t spread = kSample - 2 * kEnd;
-  for (std::uint64_t i = 0; i < spread; ++i) {
-    // Evenly over the rest, but never with an even stride: chunk borders would be missed or met alone.
-    const std::uint64_t step = (count - 2 * kEnd) / spread;
-    elements.push_back(kEnd + i * step + i * 7919 % std::max<std::uint64_t>(step, 1));
-  }
-  return elements;
+  std::uint64_t sum = 0;
+  for (auto& part : parts)
+    sum += part.get();
+  return sum;
+}
+
+/// Of what every rank, or the root, receives: each rank evaluates some blocks.
+std::uint64_t shared_reference_digest(Job& job, const Expected& x) {
+  const auto rank = static_cast<std::uint64_t>(job.rank()), ranks = static_cast<std::uint64_t>(job.ranks());
+  const std::uint64_t blocks = (x.call.count + kBlock - 1) / kBlock;
+  const std::uint64_t begin = blocks * rank / ranks * kBlock, end = blocks * (rank + 1) / ranks * kBlock;
+  return job.sum_over_ranks(
+      reference_digest(x, job.ranks(), std::min(begin, x.call.count), std::min(end, x.call.count), 0));
 }
 
 }  // namespace
 
 void Verdict::add(const Verdict& other) {
   checked += other.checked;
-  wrong += other.wrong;
+  wrong_ranks += other.wrong_ranks;
   ranks_agree = ranks_agree && other.ranks_agree;
 }
 
-Verdict check_all_reduce(const Job& job, const Options& o, const Values& values,
-                         std::span<const std::byte> result) {
-  const std::vector<std::uint64_t> elements = sampled_elements(result.size() / contract::size_of(o.type));
-  std::vector<std::uint64_t> inputs(static_cast<std::size_t>(job.ranks()));
-  std::uint64_t wrong = 0;
-  for (const std::uint64_t e : elements) {
-    for (std::uint32_t r = 0; r < inputs.size(); ++r)
-      inputs[r] = values.bits(r, e);
-    if (load(o.type, result, e) != contract::reduce_element(o.contract, o.type, o.op, inputs)) ++wrong;
+Verdict check_result(Job& job, const Expected& x, std::span<const std::byte> result) {
+  std::uint64_t right = 0;
+  if (x.collective.scatters) {
+    const std::uint64_t begin = static_cast<std::uint64_t>(job.rank()) * x.call.count;
+    right = parallel_reference_digest(x, job.ranks(), begin, begin + x.call.count);
+  } else {
+    right = shared_reference_digest(job, x);
   }
+  const bool receives = !x.collective.rooted || job.rank() == x.call.root;
+  const std::uint64_t mine = receives ? digest(result, 0) : right;
   Verdict verdict;
-  verdict.checked = job.sum_over_ranks(elements.size());
-  verdict.wrong = job.sum_over_ranks(wrong);
-  verdict.ranks_agree = job.same_on_all(digest(result));
+  verdict.checked = x.collective.rooted ? 1 : static_cast<std::uint64_t>(job.ranks());
+  verdict.wrong_ranks = job.sum_over_ranks(mine != right ? 1 : 0);
+  if (!x.collective.scatters && !x.collective.rooted) {
+    const std::vector<std::uint64_t> all = job.gather(mine);
+    verdict.ranks_agree = std::all_of(all.begin(), all.end(), [&](std::uint64_t d) { return d == all[0]; });
+  }
   return verdict;
 }
 

@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a collective's results are the contract's.
+// Whether a collective's results are the contract's, in every bit.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "collective.h"
+#include "contract/contract.h"
 #include "job.h"
-#include "options.h"
 #include "values.h"
 
 namespace detccl::perf {
 
 struct Verdict {
-  std::uint64_t checked = 0;  ///< elements compared with the reference evaluator, over all ranks
-  std::uint64_t wrong = 0;    ///< those whose bits differ
-  bool ranks_agree = true;    ///< all ranks hold the same bits, in all elements
+  std::uint64_t checked = 0;      ///< results compared with the reference evaluator, over ranks and checks
+  std::uint64_t wrong_ranks = 0;  ///< those of them that differ
+  bool ranks_agree = true;        ///< where all should hold the same: they do, right or wrong
 
-  bool good() const { return wrong == 0 && ranks_agree; }
+  bool good() const { return wrong_ranks == 0; }
   void add(const Verdict& other);
 };
 
-/// Collective. `result`: this rank's, of an AllReduce of `values`. Compares a sample of elements (all of a
-/// small result; the ends and places spread over a large one) with the reference, and whole results between
-/// ranks.
-Verdict check_all_reduce(const Job& job, const Options& options, const Values& values,
-                         std::span<const std::byte> result);
+/// What is to be checked: the inputs and what was called.
+struct Expected {
+  const Collective& collective;
+  const contract::Contract& contract;
+  const Values& values;
+  Call call;
+};
+
+/// Collective. `result`: what this rank received of the call; empty where it should receive nothing. Every
+/// element is compared, by a digest; the ranks share the reference evaluator's work.
+Verdict check_result(Job& job, const Expected& expected, std::span<const std::byte> result);
 
 }  // namespace detccl::perf

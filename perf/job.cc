@@ -1,75 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.h"
 
-#include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstring>
 
 namespace detccl::perf {
-namespace {
 
-/// How many processes the launcher announced; 1 where none did.
-int announced_ranks() {
-  int most = 1;
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr) most = std::max(most, std::atoi(value));
+std::vector<Job::Slot> Job::gather_slots(const void* data, std::size_t bytes) {
+  Slot mine;
+  mine.bytes = static_cast<std::uint32_t>(bytes);
+  if (bytes > 0) std::memcpy(mine.data.data(), data, bytes);
+  std::vector<Slot> all(static_cast<std::size_t>(ranks_));
+  exchange(mine, all);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (all[r].failed != 0)
+      throw PeerFailure("rank " + std::to_string(r) + ": " + std::string(all[r].data.data(), all[r].bytes));
   }
-  return most;
+  return all;
 }
 
-}  // namespace
+void Job::announce(const std::string& reason) {
+  Slot mine;
+  mine.failed = 1;
+  mine.bytes = static_cast<std::uint32_t>(std::min(reason.size(), kSlotBytes));
+  std::memcpy(mine.data.data(), reason.data(), mine.bytes);
+  std::vector<Slot> all(static_cast<std::size_t>(ranks_));
+  exchange(mine, all);
+}
 
-Job::Job(int& argc, char**& argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-  if (ranks_ == 1 && announced_ranks() > 1) {
-    MPI_Finalize();
-    throw UsageError("the launcher started " + std::to_string(announced_ranks()) +
-                     " processes, but each is alone: use the mpirun of the MPI that this was built with");
+void Job::barrier() {
+  gather_slots(nullptr, 0);
+}
+
+void Job::max_over_ranks(std::span<double> values) {
+  constexpr std::size_t kAtOnce = kSlotBytes / sizeof(double);
+  for (std::size_t at = 0; at < values.size(); at += kAtOnce) {
+    const std::span<double> part = values.subspan(at, std::min(kAtOnce, values.size() - at));
+    for (const Slot& slot : gather_slots(part.data(), part.size_bytes())) {
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        double theirs = 0.0;
+        std::memcpy(&theirs, slot.data.data() + i * sizeof theirs, sizeof theirs);
+        part[i] = std::max(part[i], theirs);
+      }
+    }
   }
 }
 
-Job::~Job() {
-  MPI_Finalize();
+std::vector<std::uint64_t> Job::gather(std::uint64_t value) {
+  std::vector<std::uint64_t> all;
+  for (const Slot& slot : gather_slots(&value, sizeof value)) {
+    std::memcpy(&value, slot.data.data(), sizeof value);
+    all.push_back(value);
+  }
+  return all;
 }
 
-void Job::barrier() const {
-  MPI_Barrier(MPI_COMM_WORLD);
+std::uint64_t Job::sum_over_ranks(std::uint64_t value) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t v : gather(value))
+    sum += v;
+  return sum;
 }
 
-void Job::max_over_ranks(std::span<double> values) const {
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
-                MPI_COMM_WORLD);
+void Job::broadcast(void* data, std::size_t bytes) {
+  const std::vector<Slot> all = gather_slots(data, bytes);
+  std::memcpy(data, all.front().data.data(), bytes);
 }
 
-std::uint64_t Job::sum_over_ranks(std::uint64_t value) const {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return value;
-}
-
-bool Job::same_on_all(std::uint64_t value) const {
-  std::uint64_t least = value, most = value;
-  MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-  return least == most;
-}
-
-void Job::broadcast(void* data, std::size_t bytes) const {
-  MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD);
-}
-
-void Job::abort() const {
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
-bool speaks_for_job() {
-  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  if (rank == nullptr) rank = std::getenv("PMI_RANK");
-  return rank == nullptr || std::atoi(rank) == 0;
+Job::Place Job::place() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::vector<Slot> all = gather_slots(host.data(), host.size());
+  Place place{0, 0};
+  for (int r = 0; r < ranks_; ++r) {
+    if (std::memcmp(all[static_cast<std::size_t>(r)].data.data(), host.data(), host.size()) != 0) continue;
+    ++place.local_ranks;
+    if (r < rank_) ++place.local_rank;
+  }
+  return place;
 }
 
 }  // namespace detccl::perf

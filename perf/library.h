@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An NCCL communicator over the job's ranks: DetCCL's, or one of the library beneath it.
+// NCCL libraries by file, each with its own functions, and communicators of them. Nothing of NCCL is linked:
+// the real library and libdetccl.so live in one process, and a name would mean the one or the other.
 #pragma once
 
 #include <nccl.h>
 
-#include <cstdint>
 #include <string>
 
 #include "contract/types.h"
@@ -14,43 +14,55 @@ namespace detccl::perf {
 
 /// The functions of NCCL that are timed or needed for it.
 struct Library {
-  decltype(&ncclGetUniqueId) get_unique_id;
-  decltype(&ncclCommInitRank) comm_init_rank;
-  decltype(&ncclCommDestroy) comm_destroy;
-  decltype(&ncclCommAbort) comm_abort;
-  decltype(&ncclAllReduce) all_reduce;
-  decltype(&ncclGetErrorString) error_string;
-  decltype(&ncclGetLastError) last_error;
+  std::string path;  ///< the file
+  decltype(&ncclGetVersion) get_version = nullptr;
+  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
+  decltype(&ncclCommInitRank) comm_init_rank = nullptr;
+  decltype(&ncclCommDestroy) comm_destroy = nullptr;
+  decltype(&ncclCommAbort) comm_abort = nullptr;
+  decltype(&ncclAllReduce) all_reduce = nullptr;
+  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
+  decltype(&ncclReduce) reduce = nullptr;
+  decltype(&ncclGetErrorString) error_string = nullptr;
+  decltype(&ncclGetLastError) last_error = nullptr;  ///< may be missing
+
+  int version_code() const;     ///< 22809
+  std::string version() const;  ///< "2.28.9"
 };
 
-/// DetCCL, which this program is linked with.
-Library detccl_library();
-
-/// The NCCL that DetCCL has loaded. Call after a communicator of DetCCL's was made.
-/// Throws std::runtime_error where it cannot be found.
-Library native_library();
+/// Loads a file, or a name that the loader searches for, for good and without offering its symbols to others.
+/// Throws UsageError where there is no such library or it is no NCCL.
+Library load_library(const std::string& file);
 
 /// Errors are thrown as std::runtime_error.
 class Communicator {
  public:
   /// Collective.
-  Communicator(const Library& library, const Job& job);
+  Communicator(const Library& library, Job& job);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  /// On host memory: the result is there on return.
-  void all_reduce(const void* send, void* receive, std::uint64_t count, contract::DataType type,
-                  contract::Op op) const;
+  const Library& library() const { return library_; }
+  ncclComm_t get() const { return comm_; }
+
+  /// Throws, with the library's words, where `result` is an error of `call`.
+  void check(ncclResult_t result, const char* call) const;
 
   /// Call when all went well: the destructor alone aborts.
   void finish();
 
  private:
-  void check(ncclResult_t result, const char* call) const;
-
-  Library library_;
+  const Library& library_;
   ncclComm_t comm_ = nullptr;
 };
+
+// The contract numbers them as NCCL does.
+constexpr ncclDataType_t nccl_type(contract::DataType type) {
+  return static_cast<ncclDataType_t>(type);
+}
+constexpr ncclRedOp_t nccl_op(contract::Op op) {
+  return static_cast<ncclRedOp_t>(op);
+}
 
 }  // namespace detccl::perf

@@ -6,25 +6,30 @@
 #include <functional>
 #include <vector>
 
+#include "device.h"
 #include "job.h"
 
 namespace detccl::perf {
 
-struct Spread {
-  double min = 0.0, median = 0.0, max = 0.0;
+/// In what batches calls are timed.
+struct Effort {
+  std::uint64_t rounds = 1;  ///< batches of each candidate
+  std::uint64_t calls = 1;   ///< in a batch
+  std::uint64_t warmup = 1;  ///< calls of each before
+  std::uint64_t replays =
+      0;                 ///< not 0: the calls are captured as a graph, and this often launched in a batch
+  double seconds = 0.0;  ///< not 0: take fewer calls and rounds (3 at least) to end in about that time
 };
 
-/// Of at least one value.
-Spread spread(std::vector<double> values);
-
+/// Seconds of one call, each the slowest rank's, one value per round. The peer's are empty if there is none.
 struct Timing {
-  Spread ours, peer;  ///< seconds of one call, each the slowest rank's
-  Spread ratio;       ///< ours / peer, of the calls that followed each other
+  std::vector<double> ours, peer;
+  std::vector<double> our_host, peer_host;  ///< of enqueueing
+  std::uint64_t calls = 0;                  ///< in a batch
 };
 
-/// Calls ours, peer, ours, peer …, each after a barrier, `warmup` pairs untimed and then `iterations` timed.
-/// An empty `peer` is left out. Collective.
-Timing measure(const Job& job, std::uint64_t warmup, std::uint64_t iterations,
-               const std::function<void()>& ours, const std::function<void()>& peer);
+/// Measures peer, ours, peer, ours …, each batch after a barrier. An empty `peer` is left out. Collective.
+Timing measure(Job& job, Device& device, const Effort& effort, const std::function<void()>& ours,
+               const std::function<void()>& peer);
 
 }  // namespace detccl::perf

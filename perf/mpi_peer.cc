@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "collective.h"
 #include "job.h"
 
 namespace detccl::perf {
@@ -59,10 +60,22 @@ void check_mpi_supports(contract::DataType type, contract::Op op, std::uint64_t 
     throw UsageError("too many elements for MPI's counts");
 }
 
-void mpi_all_reduce(const void* send, void* receive, std::uint64_t count, contract::DataType type,
-                    contract::Op op) {
-  MPI_Allreduce(send == receive ? MPI_IN_PLACE : send, receive, static_cast<int>(count), mpi_type(type),
-                mpi_op(op), MPI_COMM_WORLD);
+void mpi_all_reduce(const Call& c) {
+  MPI_Allreduce(c.send == c.receive ? MPI_IN_PLACE : c.send, c.receive, static_cast<int>(c.count),
+                mpi_type(c.type), mpi_op(c.op), MPI_COMM_WORLD);
+}
+
+void mpi_reduce_scatter(const Call& c) {
+  MPI_Reduce_scatter_block(c.send, c.receive, static_cast<int>(c.count), mpi_type(c.type), mpi_op(c.op),
+                           MPI_COMM_WORLD);
+}
+
+void mpi_reduce(const Call& c) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const bool in_place = rank == c.root && c.send == c.receive;
+  MPI_Reduce(in_place ? MPI_IN_PLACE : c.send, c.receive, static_cast<int>(c.count), mpi_type(c.type),
+             mpi_op(c.op), c.root, MPI_COMM_WORLD);
 }
 
 }  // namespace detccl::perf

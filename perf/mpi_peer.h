@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's own collectives, to compare with.
+// MPI's own collectives, to compare with. send == receive: in place.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,13 @@
 
 namespace detccl::perf {
 
+struct Call;
+
 /// Throws UsageError where MPI has no such type or operation, or counts of `count` are too large for it.
 void check_mpi_supports(contract::DataType type, contract::Op op, std::uint64_t count);
 
-/// send == receive: in place.
-void mpi_all_reduce(const void* send, void* receive, std::uint64_t count, contract::DataType type,
-                    contract::Op op);
+void mpi_all_reduce(const Call& call);
+void mpi_reduce_scatter(const Call& call);  ///< never in place: MPI puts the part elsewhere than NCCL does
+void mpi_reduce(const Call& call);
 
 }  // namespace detccl::perf

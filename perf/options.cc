@@ -8,6 +8,10 @@
 #include <limits>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+
+#include "collective.h"
+#include "plan/plan.h"
 
 namespace detccl::perf {
 namespace {
@@ -74,7 +78,59 @@ contract::Op parse_operation(const std::string& text) {
 Against parse_against(const std::string& text) {
   if (text == "mpi") return Against::mpi;
   if (text == "native") return Against::native;
-  throw CLI::ValidationError("unknown peer '" + text + "': mpi|native");
+  if (text == "none") return Against::nothing;
+  throw CLI::ValidationError("unknown peer '" + text + "': mpi|native|none");
+}
+
+Bench parse_bench(const std::string& text) {
+  for (const Bench bench : {Bench::automatic, Bench::socket, Bench::p2p, Bench::none}) {
+    if (text == name(bench)) return bench;
+  }
+  throw CLI::ValidationError("unknown bench '" + text + "': auto|socket|p2p|none");
+}
+
+/// "a,b" in its parts.
+std::vector<std::string> parts(const std::string& text, char separator = ',') {
+  std::vector<std::string> list;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);)
+    list.push_back(part);
+  return list;
+}
+
+std::vector<DataType> parse_types(const std::string& text) {
+  std::vector<DataType> types;
+  if (text == "all") {
+    for (const TypeName& t : kTypeNames)
+      types.push_back(t.type);
+    return types;
+  }
+  for (const std::string& part : parts(text))
+    types.push_back(parse_type(part));
+  if (types.empty()) throw CLI::ValidationError("no type");
+  return types;
+}
+
+std::vector<contract::Op> parse_operations(const std::string& text) {
+  using contract::Op;
+  if (text == "all") return {Op::sum, Op::prod, Op::max, Op::min, Op::avg};
+  std::vector<Op> ops;
+  for (const std::string& part : parts(text))
+    ops.push_back(parse_operation(part));
+  if (ops.empty()) throw CLI::ValidationError("no operation");
+  return ops;
+}
+
+/// "all": the library's choice, then each that can carry out the contract.
+std::vector<std::string> schedules_of(const std::string& text, const contract::Contract& c) {
+  if (text != "all") return parts(text);
+  std::vector<std::string> list{"auto"};
+  for (const std::string& schedule : parts(std::string(plan::kScheduleNames), '|')) {
+    const bool linear = c.order == contract::Order::linear;
+    if ((schedule == "ring" && !linear) || (schedule == "tree" && linear)) continue;
+    list.push_back(schedule);
+  }
+  return list;
 }
 
 contract::Contract contract_of(const std::string& text) {
@@ -105,59 +161,127 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void add_nccl_tests_flags(CLI::App& app, Options& o) {
+void add_nccl_tests_flags(CLI::App& app, Options& o, bool rooted) {
   add(app, "-b,--minbytes", o.min_bytes, parse_size, "SIZE", "smallest message [32M]");
   add(app, "-e,--maxbytes", o.max_bytes, parse_size, "SIZE", "largest message [32M]");
   add(app, "-i,--stepbytes", o.step_bytes, parse_size, "SIZE", "added from size to size [1M]");
   add_count(app, "-f,--stepfactor", o.step_factor, "multiplies from size to size, instead of -i, if above 1",
             1);
-  add_count(app, "-n,--iters", o.iterations, "timed calls per size", 1);
+  add_count(app, "-n,--iters", o.iterations, "timed calls per size; on GPUs: in each round", 1);
   add_count(app, "-w,--warmup_iters", o.warmup, "calls before them", 0);
-  add_count(app, "-c,--check", o.checks, "calls whose results are checked; 0: none", 0);
-  add(app, "-d,--datatype", o.type, parse_type, "TYPE",
-      "int8 … uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 [float]");
-  add(app, "-o,--op", o.op, parse_operation, "OP", "sum|prod|min|max|avg [sum]");
+  add_count(app, "-c,--check", o.checks, "calls after them whose results are checked; 0: none", 0);
+  add_count(app, "-G,--graph,--cudagraph", o.graph,
+            "capture the calls of a round as a CUDA graph, and launch it N times; 0: no graph", 0);
+  add_count(app, "-T,--timeout", o.timeout, "seconds without progress after which a size is given up", 1);
+  add(app, "-d,--datatype", o.types, parse_types, "TYPES",
+      "all, or some of int8 … uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 [float]");
+  add(app, "-o,--op", o.ops, parse_operations, "OPS", "all, or some of sum|prod|min|max|avg [sum]");
+  if (rooted) add_count(app, "-r,--root", o.root, "the root's rank", 0);
 }
 
-void add_own_flags(CLI::App& app, Options& o, std::string& contract_text) {
-  app.add_flag("--host", o.host, "buffers in host memory");
+/// Options that are understood together with others.
+struct Text {
+  std::string contract, schedule, against, child;
+};
+
+void add_own_flags(CLI::App& app, Options& o, Text& text) {
+  app.add_flag("--host", o.host, "buffers in host memory, and the NCCL for it");
+  add_count(app, "--ranks,--np", o.ranks, "start so many processes, without a launcher; 0: do not", 0);
   app.add_flag("--in-place", o.in_place, "one buffer for send and receive");
-  add(app, "--against", o.against, parse_against, "mpi|native",
-      "time that too, call by call in turn, in the same run");
-  app.add_option("--contract", contract_text, "the contract [DETCCL_CONTRACT, else tree]")
+  app.add_option("--against", text.against,
+                 "time that too, in turn, in the same run [native on GPUs, none on the host]")
+      ->type_name("mpi|native|none");
+  add_count(app, "--rounds", o.rounds, "on GPUs: so many batches of each, in turn", 1);
+  app.add_option("--row-seconds", o.row_seconds,
+                 "make a size's batches fewer and shorter to take about that time")
+      ->check(CLI::Range(0.0, 3600.0).description(""))
+      ->type_name("S");
+  app.add_flag("--host-time", o.host_time, "show the host's time to enqueue a call");
+  app.add_option("--contract", text.contract, "the contract [DETCCL_CONTRACT, else tree]")
       ->type_name("CONTRACT");
-  app.add_option("--schedule", o.schedule, "the schedule [DETCCL_SCHEDULE, else the library's choice]")
-      ->type_name("SCHEDULE");
+  app.add_option("--schedule", text.schedule,
+                 "the schedules, one table each; all: the library's choice, then each [DETCCL_SCHEDULE]")
+      ->type_name("SCHEDULES");
+  add(app, "--bench", o.bench, parse_bench, "auto|socket|p2p|none",
+      "how ranks that share a GPU reach each other [auto]");
+  app.add_option("--nccl", o.nccl, "the native NCCL [DETCCL_NCCL_LIBRARY, else the loader's libnccl.so.2]")
+      ->type_name("FILE");
+  app.add_option("--detccl", o.detccl, "libdetccl.so [in ../lib beside this program]")->type_name("FILE");
   app.add_option("--json", o.json, "also write the results there")->type_name("FILE");
   app.add_option("--commit", o.commit, "the source's commit, for the results")
       ->type_name("ID")
       ->capture_default_str();
+  app.add_option("--child", text.child)->group("");  // what a supervisor tells its children
   app.set_version_flag("--version", app.get_name() + " " DETCCL_VERSION);
 }
 
-void check_together(const Options& o) {
-  if (o.min_bytes > o.max_bytes) throw CLI::ValidationError("-b is larger than -e");
-  if (o.step_factor == 1 && o.step_bytes == 0) throw CLI::ValidationError("-i 0 goes nowhere");
-  if (!o.host) throw CLI::ValidationError("this version measures host memory only: add --host");
+ChildPlace parse_child(const std::string& text) {
+  ChildPlace place;
+  char comma = 0;
+  std::istringstream in(text);
+  in >> place.fd >> comma >> place.rank >> comma >> place.ranks >> comma >> place.first_step;
+  if (!in) throw CLI::ValidationError("--child is not for users");
+  return place;
+}
+
+void check_together(const Options& o, const Collective& collective) {
+  const auto refuse = [](bool wrong, const char* why) {
+    if (wrong) throw CLI::ValidationError(why);
+  };
+  refuse(o.min_bytes > o.max_bytes, "-b is larger than -e");
+  refuse(o.step_factor == 1 && o.step_bytes == 0, "-i 0 goes nowhere");
+  refuse(o.host && o.graph > 0, "--graph is for GPUs: the host has none");
+  refuse(o.host && o.host_time, "--host-time is for GPUs: calls on host memory end before they return");
+  refuse(!o.host && o.against == Against::mpi, "--against mpi is for --host");
+  const bool own_processes = o.ranks > 0 || o.schedules.size() > 1;
+  refuse(o.against == Against::mpi && own_processes, "--against mpi takes mpirun and one schedule");
+  refuse(o.against == Against::mpi && o.in_place && collective.scatters,
+         "--against mpi: its reduce-scatter in place is another than NCCL's");
+}
+
+void understand(Options& o, const Text& text) {
+  if (!text.contract.empty()) o.contract = contract_of(text.contract);
+  o.schedules = schedules_of(text.schedule, o.contract);
+  o.against = !text.against.empty() ? parse_against(text.against)
+              : o.host              ? Against::nothing
+                                    : Against::native;
+  if (!text.child.empty()) o.child = parse_child(text.child);
 }
 
 }  // namespace
 
-Parsed parse_options(int argc, char** argv, const std::string& program) {
+const char* name(Bench bench) {
+  switch (bench) {
+    case Bench::socket:
+      return "socket";
+    case Bench::p2p:
+      return "p2p";
+    case Bench::none:
+      return "none";
+    case Bench::automatic:
+      break;
+  }
+  return "auto";
+}
+
+Parsed parse_options(int argc, char** argv, const Collective& collective) {
   Parsed parsed;
   Options& o = parsed.options;
+  Text text;
   o.commit = DETCCL_COMMIT;
-  o.schedule = environment("DETCCL_SCHEDULE");
-  std::string contract_text = environment("DETCCL_CONTRACT");
-  CLI::App app("Times a collective of DetCCL and checks its results. Start it with mpirun.", program);
+  o.nccl = environment("DETCCL_NCCL_LIBRARY");
+  text.contract = environment("DETCCL_CONTRACT");
+  text.schedule = environment("DETCCL_SCHEDULE");
+  CLI::App app("Times a collective of DetCCL beside the native one, and checks its results.",
+               collective.program);
   app.set_help_flag("-h,--help", "this text");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // as in other programs
-  add_nccl_tests_flags(app, o);
-  add_own_flags(app, o, contract_text);
+  add_nccl_tests_flags(app, o, collective.rooted);
+  add_own_flags(app, o, text);
   try {
     app.parse(argc, argv);
-    check_together(o);
-    if (!contract_text.empty()) o.contract = contract_of(contract_text);
+    understand(o, text);
+    check_together(o, collective);
     parsed.run = true;
   } catch (const CLI::ParseError& e) {
     std::ostringstream out, err;
@@ -167,13 +291,20 @@ Parsed parse_options(int argc, char** argv, const std::string& program) {
   return parsed;
 }
 
-std::vector<std::uint64_t> sizes(const Options& o) {
-  std::vector<std::uint64_t> list;
-  const std::uint64_t element = contract::size_of(o.type);
-  for (std::uint64_t bytes = o.min_bytes; bytes <= o.max_bytes;) {
-    list.push_back(bytes / element * element);
-    if (o.step_factor > 1 && bytes == 0) break;
-    bytes = o.step_factor > 1 ? bytes * o.step_factor : bytes + o.step_bytes;
+std::vector<Task> tasks(const Options& o, const Collective& collective, int ranks) {
+  std::vector<Task> list;
+  for (const DataType type : o.types) {
+    const std::uint64_t element = contract::size_of(type), parts = static_cast<std::uint64_t>(ranks);
+    for (const contract::Op op : o.ops) {
+      for (std::uint64_t bytes = o.min_bytes; bytes <= o.max_bytes;) {
+        // Parts begin at multiples of 16 bytes, as in nccl-tests.
+        const std::uint64_t per_rank = bytes / element / parts / (16 / element) * (16 / element);
+        const std::uint64_t count = collective.scatters ? per_rank : bytes / element;
+        list.push_back({type, op, count * element * (collective.scatters ? parts : 1), count});
+        if (o.step_factor > 1 && bytes == 0) break;
+        bytes = o.step_factor > 1 ? bytes * o.step_factor : bytes + o.step_bytes;
+      }
+    }
   }
   return list;
 }

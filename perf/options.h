@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,22 +10,47 @@
 
 namespace detccl::perf {
 
+struct Collective;
+
 enum class Against { nothing, mpi, native };
+
+/// How ranks that share a GPU reach each other.
+enum class Bench {
+  automatic,  ///< of the following what is possible, if ranks share a GPU
+  socket,     ///< each takes itself for a host of its own
+  p2p,        ///< NCCL's transport inside a node, from 2.30 on
+  none        ///< nothing is set
+};
+const char* name(Bench bench);
+
+/// Where a supervisor starts this program again for one rank and one schedule.
+struct ChildPlace {
+  int fd = -1;  ///< to the supervisor; -1: this is no child
+  int rank = 0, ranks = 1;
+  std::uint32_t first_step = 0;
+};
 
 struct Options {
   std::uint64_t min_bytes = 32u << 20, max_bytes = 32u << 20;
   std::uint64_t step_bytes = 1u << 20;  ///< added from size to size, where step_factor is 1
   std::uint64_t step_factor = 1;
   std::uint64_t iterations = 20, warmup = 1, checks = 1;
-  contract::DataType type = contract::DataType::float32;
-  contract::Op op = contract::Op::sum;
-  bool host = false;
-  bool in_place = false;
+  std::uint64_t rounds = 10, graph = 0;
+  double row_seconds = 0.0;  ///< 0: as long as it takes
+  std::uint64_t timeout = 120;
+  std::vector<contract::DataType> types{contract::DataType::float32};
+  std::vector<contract::Op> ops{contract::Op::sum};
+  std::uint64_t root = 0;
+  std::uint64_t ranks = 0;  ///< processes that this one starts; 0: those of the launcher
+  bool host = false, in_place = false, host_time = false;
   Against against = Against::nothing;
-  contract::Contract contract;  ///< --contract, else DETCCL_CONTRACT, else the default
-  std::string schedule;         ///< --schedule, else DETCCL_SCHEDULE; empty: the library chooses
-  std::string json;             ///< file; empty: none
-  std::string commit;           ///< of the source, for the results
+  Bench bench = Bench::automatic;
+  contract::Contract contract;         ///< --contract, else DETCCL_CONTRACT, else the default
+  std::vector<std::string> schedules;  ///< as DETCCL_SCHEDULE has them; empty: as the environment says
+  std::string nccl, detccl;            ///< the libraries' files; empty: where they are found
+  std::string json;                    ///< file; empty: none
+  std::string commit;                  ///< of the source, for the results
+  ChildPlace child;
 };
 
 struct Parsed {
@@ -37,10 +61,18 @@ struct Parsed {
 };
 
 /// Prints nothing, so that one rank can speak for all.
-Parsed parse_options(int argc, char** argv, const std::string& program);
+Parsed parse_options(int argc, char** argv, const Collective& collective);
 
-/// The message sizes asked for, in bytes, whole elements each.
-std::vector<std::uint64_t> sizes(const Options& options);
+/// One line of the table.
+struct Task {
+  contract::DataType type{};
+  contract::Op op{};
+  std::uint64_t bytes = 0;  ///< as the table has it: of the larger of send and receive
+  std::uint64_t count = 0;  ///< NCCL's parameter
+};
+
+/// All that is asked for, in whole elements, in the order in which it is measured.
+std::vector<Task> tasks(const Options& options, const Collective& collective, int ranks);
 
 /// nccl-tests' names: "float", "bfloat16" …
 std::string type_name(contract::DataType type);

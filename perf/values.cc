@@ -79,20 +79,18 @@ void Values::fill(std::uint32_t rank, std::span<std::byte> buffer) const {
   }
 }
 
-std::uint64_t load(DataType type, std::span<const std::byte> buffer, std::uint64_t element) {
+void store(DataType type, std::span<std::byte> buffer, std::uint64_t element, std::uint64_t bits) {
   const std::size_t size = contract::size_of(type);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, buffer.data() + element * size, size);  // little endian
-  return bits;
+  std::memcpy(buffer.data() + element * size, &bits, size);  // little endian
 }
 
-std::uint64_t digest(std::span<const std::byte> buffer) {
-  std::uint64_t sum = buffer.size();
-  std::uint64_t word = 0;
-  for (std::size_t at = 0; at < buffer.size(); at += sizeof word) {
-    word = 0;
-    std::memcpy(&word, buffer.data() + at, std::min(sizeof word, buffer.size() - at));
-    sum += mix(word ^ mix(at));
+std::uint64_t digest(std::span<const std::byte> buffer, std::uint64_t offset) {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < buffer.size(); at += sizeof(std::uint64_t)) {
+    const std::size_t bytes = std::min(sizeof(std::uint64_t), buffer.size() - at);
+    std::uint64_t word = 0;
+    std::memcpy(&word, buffer.data() + at, bytes);
+    sum += mix(word ^ mix(offset + at + 1));
   }
   return sum;
 }

@@ -29,10 +29,11 @@ class Values {
   unsigned mantissa_ = 0, bias_ = 0, spread_ = 0;  ///< floats: bits, exponent of 1.0, range of exponents
 };
 
-/// The bit pattern of element `element` of a buffer of type `type`.
-std::uint64_t load(contract::DataType type, std::span<const std::byte> buffer, std::uint64_t element);
+/// Sets element `element` of a buffer of type `type` to a bit pattern.
+void store(contract::DataType type, std::span<std::byte> buffer, std::uint64_t element, std::uint64_t bits);
 
-/// A mix of all bytes, to compare buffers of different processes.
-std::uint64_t digest(std::span<const std::byte> buffer);
+/// A mix of all bytes and their positions, to compare buffers of different processes. `buffer` begins at byte
+/// `offset` of the whole, a multiple of 8; the digest of a whole is the sum of its pieces' digests.
+std::uint64_t digest(std::span<const std::byte> buffer, std::uint64_t offset);
 
 }  // namespace detccl::perf

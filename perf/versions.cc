@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
-#include <nccl.h>
 
 #include <array>
 #include <ctime>
@@ -18,13 +17,6 @@ std::string cpu_model() {
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown";
-}
-
-std::string nccl_version() {
-  int code = 0;
-  if (ncclGetVersion(&code) != ncclSuccess) return "unknown";
-  return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." +
-         std::to_string(code % 100);
 }
 
 std::string open_mpi_version() {

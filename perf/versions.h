@@ -7,7 +7,6 @@
 namespace detccl::perf {
 
 std::string cpu_model();
-std::string nccl_version();      ///< of the API, "2.28.9"
 std::string open_mpi_version();  ///< "4.1.4"
 std::string ucx_version();       ///< "1.13.1"; empty where there is none
 std::string date_utc();          ///< "2026-01-31T12:00:00Z"

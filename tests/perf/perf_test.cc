@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// all_reduce_perf as a user starts it: exit codes, results, the JSON file.
+// The sweep programs as a user starts them: exit codes, results, the JSON file.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -17,6 +17,8 @@ using detccl::test::Outcome;
 using detccl::test::run;
 
 const std::string kPerf = ALL_REDUCE_PERF_PROGRAM " ";
+const std::string kAll[] = {kPerf, REDUCE_SCATTER_PERF_PROGRAM " ", REDUCE_PERF_PROGRAM " "};
+const std::string kLoopback = "env NCCL_SOCKET_IFNAME=lo ";
 
 nlohmann::json read_json(const std::string& path) {
   std::ifstream file(path);
@@ -25,7 +27,13 @@ nlohmann::json read_json(const std::string& path) {
 
 TEST(Perf, UsageErrorsExitWithTwoAndSayWhy) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"", "--host"},
+      {"--against mpi", "--host"},
+      {"--host --graph 3", "GPUs"},
+      {"--host --host-time", "GPUs"},
+      {"--host --ranks 2 --against mpi", "mpirun"},
+      {"--host -d float,fp99", "fp99"},
+      {"--host --bench ring", "auto|socket|p2p|none"},
+      {"--host -r 1", "-r"},
       {"--host -z 1", "-z"},
       {"--host -g 2", "-g"},
       {"--host -d fp99", "bfloat16"},
@@ -34,7 +42,7 @@ TEST(Perf, UsageErrorsExitWithTwoAndSayWhy) {
       {"--host -b 64M", "-b is larger than -e"},
       {"--host -n 0", "--iters"},
       {"--host --contract star", "tree|linear"},
-      {"--host --against gloo", "mpi|native"},
+      {"--host --against gloo", "mpi|native|none"},
       {"--host --against mpi -d half", "MPI has no type"},
       {"--host --against mpi -o avg", "MPI has no operation"},
   };
@@ -46,6 +54,29 @@ TEST(Perf, UsageErrorsExitWithTwoAndSayWhy) {
   EXPECT_EQ(run(kPerf + "--help").exit_code, 0);
 }
 
+TEST(Perf, WhatIsNotThereExitsWithTwoAndSaysSo) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"env CUDA_VISIBLE_DEVICES= " + kPerf + "--ranks 2 -b 1K -e 1K", "--host"},  // no GPU
+      {kPerf + "--host --ranks 2 -b 1K -e 1K --nccl /nowhere.so", "/nowhere.so"},
+      {kPerf + "--host --ranks 2 -b 1K -e 1K --detccl libc.so.6", "no NCCL"},
+      {kAll[2] + "--host --ranks 2 -b 1K -e 1K -r 2", "0 to 1"},
+  };
+  for (const auto& [command, reason] : cases) {
+    const Outcome outcome = run(kLoopback + command);
+    EXPECT_EQ(outcome.exit_code, 2) << command << "\n" << outcome.output;
+    EXPECT_NE(outcome.output.find(reason), std::string::npos) << command << "\n" << outcome.output;
+  }
+}
+
+TEST(Perf, NoProgramIsLinkedWithAnNccl) {
+  for (const std::string& program : kAll) {
+    const Outcome outcome = run("ldd " + program);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    for (const char* library : {"libnccl", "libdetccl", "libcudart"})
+      EXPECT_EQ(outcome.output.find(library), std::string::npos) << outcome.output;
+  }
+}
+
 TEST(Perf, AWorldOfOneUnderALauncherOfMoreIsAnError) {
   const Outcome outcome = run("env SLURM_NTASKS=4 " + kPerf + "--host -b 1K -e 1K");
   EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
@@ -55,8 +86,7 @@ TEST(Perf, AWorldOfOneUnderALauncherOfMoreIsAnError) {
 TEST(Perf, SizesFollowTheFlagsOfNcclTests) {
   const Folder folder;
   const auto bytes = [&](const std::string& flags) {
-    const Outcome outcome =
-        run("env NCCL_SOCKET_IFNAME=lo " + kPerf + "--host -n 1 " + flags + " --json " + folder.file("j"));
+    const Outcome outcome = run(kLoopback + kPerf + "--host -n 1 " + flags + " --json " + folder.file("j"));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
     std::vector<std::uint64_t> list;
     const nlohmann::json document = read_json(folder.file("j"));
@@ -75,6 +105,8 @@ void expect_spread(const nlohmann::json& spread) {
   EXPECT_GT(spread.at("min").get<double>(), 0.0);
   EXPECT_LE(spread.at("min").get<double>(), spread.at("median").get<double>());
   EXPECT_LE(spread.at("median").get<double>(), spread.at("max").get<double>());
+  EXPECT_LE(spread.at("low").get<double>(), spread.at("median").get<double>());
+  EXPECT_LE(spread.at("median").get<double>(), spread.at("high").get<double>());
 }
 
 TEST(Perf, TheJsonFileHoldsWhatWasMeasuredAndNoNames) {
@@ -84,14 +116,14 @@ TEST(Perf, TheJsonFileHoldsWhatWasMeasuredAndNoNames) {
           folder.file("j"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   const nlohmann::json j = read_json(folder.file("j"));
-  EXPECT_EQ(j.at("format"), "detccl-perf-1");
+  EXPECT_EQ(j.at("format"), "detccl-perf-2");
   EXPECT_EQ(j.at("collective"), "all_reduce");
   EXPECT_EQ(j.at("commit"), "abc");
   EXPECT_EQ(j.at("ranks"), 3);
   EXPECT_EQ(j.at("contract"), "tree");
   EXPECT_EQ(j.at("against"), "mpi");
   EXPECT_EQ(j.at("passed"), true);
-  for (const char* version : {"detccl", "nccl_api", "open_mpi", "ucx"}) {
+  for (const char* version : {"detccl", "nccl", "open_mpi", "ucx"}) {
     EXPECT_TRUE(
         std::isdigit(static_cast<unsigned char>(j.at("versions").at(version).get<std::string>().at(0))))
         << version;
@@ -100,10 +132,13 @@ TEST(Perf, TheJsonFileHoldsWhatWasMeasuredAndNoNames) {
   for (const auto& row : j.at("results")) {
     for (const char* name : {"time_us", "peer_time_us", "ratio"})
       expect_spread(row.at(name));
-    EXPECT_EQ(row.at("wrong"), 0);
+    EXPECT_EQ(row.at("datatype"), "float");
+    EXPECT_EQ(row.at("schedule"), "auto");
+    EXPECT_EQ(row.at("bits"), "ok");
+    EXPECT_EQ(row.at("wrong_ranks"), 0);
+    EXPECT_EQ(row.at("checked"), 2 * 3);
     EXPECT_EQ(row.at("ranks_agree"), true);
   }
-  EXPECT_EQ(j.at("results")[1].at("checked"), 2u * 3u * 8192u);
   EXPECT_EQ(j.dump().find("\"/"), std::string::npos) << j.dump();  // no path
 }
 
@@ -119,11 +154,104 @@ TEST(Perf, OtherTypesOperationsContractsAndPeers) {
   EXPECT_EQ(run(mpirun(3) + kPerf + "--host -b 20K -e 20K -n 2 --against native").exit_code, 0);
 }
 
+TEST(Perf, EachCollectiveUnderMpirunBesideMpi) {
+  for (const std::string& program : kAll)
+    EXPECT_EQ(run(mpirun(3) + program + "--host -b 6000 -e 6000 -n 2 --against mpi").exit_code, 0) << program;
+}
+
+TEST(Perf, StartsItsRanksItselfForEverySchedule) {
+  for (const std::string& program : kAll) {
+    const Folder folder;
+    const Outcome outcome = run(kLoopback + program +
+                                "--host --ranks 3 -b 6000 -e 6000 -n 2 -d float,bfloat16"
+                                " --schedule all --against native --json " +
+                                folder.file("j"));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+    const nlohmann::json j = read_json(folder.file("j"));
+    EXPECT_EQ(j.at("ranks"), 3);
+    EXPECT_EQ(j.at("complete"), true);
+    std::vector<std::string> rows;
+    for (const auto& row : j.at("results")) {
+      rows.push_back(row.at("schedule").get<std::string>() + " " + row.at("datatype").get<std::string>());
+      EXPECT_EQ(row.at("bits"), "ok");
+      expect_spread(row.at("ratio"));
+    }
+    EXPECT_EQ(rows,
+              (std::vector<std::string>{"auto float", "auto bfloat16", "gather float", "gather bfloat16",
+                                        "direct float", "direct bfloat16", "tree float", "tree bfloat16"}));
+  }
+}
+
+TEST(Perf, SeveralSchedulesUnderMpirun) {
+  const Folder folder;
+  const Outcome outcome = run(mpirun(3) + kAll[1] +
+                              "--host -b 6000 -e 6000 -n 2 --contract linear --in-place"
+                              " --schedule ring,direct --json " +
+                              folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  ASSERT_EQ(j.at("results").size(), 2u);
+  EXPECT_EQ(j.at("results")[0].at("bytes"), 6000u / 3 / 16 * 16 * 3);  // parts of whole 16 bytes
+  EXPECT_EQ(j.at("results")[1].at("schedule"), "direct");
+}
+
+TEST(Perf, AScheduleThatCannotBeLeavesTheOthers) {
+  const Folder folder;
+  const Outcome outcome = run(kLoopback + kPerf +
+                              "--host --ranks 2 -b 1K -e 2K -f 2 -n 2 --schedule ring,tree"
+                              " --json " +
+                              folder.file("j"));
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  EXPECT_EQ(j.at("results").size(), 2u);
+  ASSERT_EQ(j.at("failures").size(), 1u);
+  EXPECT_EQ(j.at("failures")[0].at("schedule"), "ring");
+  EXPECT_EQ(j.at("passed"), false);
+}
+
+TEST(Perf, ARankThatDiesLeavesTheOtherSizes) {
+  const Folder folder;
+  const std::string json = folder.file("j");
+  // Rank 1 is killed once the sweep is under way.
+  const std::string killer =
+      "until grep -q collective " + json +
+      " 2>/dev/null; do sleep 0.05; done;"
+      " for p in /proc/[0-9]*; do if tr \"\\0\" \" \" <$p/cmdline 2>/dev/null | grep -q -- \"" +
+      json + " --child [0-9]*,1,2,\"; then kill -9 ${p#/proc/}; fi; done";
+  const Outcome outcome =
+      run("bash -c '(" + killer + ") & " + kLoopback + kPerf +
+          "--host --ranks 2 -b 32K -e 128K -f 2 -n 5000 --json " + json + "; rc=$?; wait; exit $rc'");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  const nlohmann::json j = read_json(json);
+  ASSERT_EQ(j.at("results").size(), 2u) << outcome.output;
+  ASSERT_EQ(j.at("failures").size(), 1u) << outcome.output;
+  for (const auto& row : j.at("results"))
+    EXPECT_NE(row.at("bytes"), j.at("failures")[0].at("bytes"));
+}
+
 TEST(Perf, WrongBitsExitWithOne) {
   // Passed through to the library underneath, which adds in an order of its own.
-  const Outcome outcome = run(mpirun(4, "DETCCL_DISABLE=1") + kPerf + "--host -b 64K -e 64K -n 1");
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
-  EXPECT_NE(outcome.output.find("FAILED"), std::string::npos) << outcome.output;
+  for (const std::string& program : kAll) {
+    const Outcome outcome = run(mpirun(4, "DETCCL_DISABLE=1") + program + "--host -b 64K -e 64K -n 1");
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+    EXPECT_NE(outcome.output.find("WRONG"), std::string::npos) << outcome.output;
+  }
+}
+
+TEST(Perf, TheTableOfAllSchedules) {
+  const Folder folder;
+  const Outcome outcome =
+      run(kLoopback + GPU_TABLE_SCRIPT " --host --quick -e 16K --ranks 2 --types float --budget 50 --bin " +
+          DETCCL_TEST_BIN " --out " + folder.file("t"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("t/table.json"));
+  ASSERT_EQ(j.at("runs").size(), 2u);
+  for (const auto& r : j.at("runs"))
+    EXPECT_EQ(r.at("document").at("results").size(), 4u * 3u);
+  EXPECT_TRUE(j.at("not_run").empty());
+  std::ifstream markdown(folder.file("t/table.md"));
+  const std::string text((std::istreambuf_iterator<char>(markdown)), {});
+  EXPECT_NE(text.find("| 2 | tree | "), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "report.h"
+
+namespace detccl::perf {
+namespace {
+
+constexpr int kPatience =
+    2;  ///< so many sizes may fail one after the other, then a type and operation is left
+
+std::string beside_program(const char* file) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / file).lexically_normal().string();
+}
+
+std::string native_file(const Options& o) {
+  if (!o.nccl.empty()) return o.nccl;
+  return o.host ? beside_program("../lib/hostnccl/libnccl.so.2") : "libnccl.so.2";
+}
+
+}  // namespace
+
+Sweep::Sweep(Job& job, const Options& options, const Collective& collective, Record record)
+    : job_(job), options_(options), collective_(collective), record_(std::move(record)) {
+}
+
+bool Sweep::together(const std::function<void()>& action) {
+  try {
+    action();
+    job_.barrier();
+    return true;
+  } catch (const PeerFailure& e) {
+    reason_ = e.what();
+  } catch (const std::exception& e) {
+    reason_ = "rank " + std::to_string(job_.rank()) + ": " + e.what();
+    job_.announce(e.what());
+  }
+  return false;
+}
+
+void Sweep::tell(const nlohmann::ordered_json& record) const {
+  if (job_.rank() == 0) record_(record);
+}
+
+void Sweep::set_up() {
+  if (collective_.rooted && options_.root >= static_cast<std::uint64_t>(job_.ranks()))
+    throw UsageError("--root " + std::to_string(options_.root) + ": the ranks are 0 to " +
+                     std::to_string(job_.ranks() - 1));
+  const Job::Place place = job_.place();
+  device_ = options_.host ? host_device() : gpu_device(place.local_rank, gpu_);
+  native_ = load_library(native_file(options_));
+  if (!options_.host) sharing_ = set_up_bench(options_.bench, native_, place, job_.rank(), gpu_.count);
+  // DetCCL reads its variables when its first communicator is made.
+  setenv("DETCCL_NCCL_LIBRARY", native_.path.c_str(), 1);
+  setenv("DETCCL_CONTRACT", contract::to_string(options_.contract).c_str(), 1);
+  ours_ = load_library(options_.detccl.empty() ? beside_program("../lib/libdetccl.so") : options_.detccl);
+
+  std::size_t sent = 0, received = 0;
+  tasks_ = tasks(options_, collective_, job_.ranks());
+  for (const Task& task : tasks_) {
+    sent = std::max(sent, send_bytes(task));
+    received = std::max(received, task.count * contract::size_of(task.type));
+  }
+  send_ = device_->allocate(sent);
+  if (!options_.in_place) receive_ = device_->allocate(received);
+  staging_.resize(sent);
+}
+
+void Sweep::connect() {
+  comms_.emplace();
+  if (options_.against == Against::native) comms_->native.emplace(native_, job_);
+  comms_->ours.emplace(ours_, job_);
+}
+
+Ending Sweep::run(std::uint32_t first) {
+  if (!together([&] { set_up(); })) {
+    tell(describe_failure(nullptr, reason_));
+    return Ending::hopeless;
+  }
+  tell(describe_run({options_, collective_, job_.ranks(), gpu_, sharing_.bench, native_}));
+  if (!sharing_.warning.empty()) tell({{"kind", "warning"}, {"text", sharing_.warning}});
+  int failures = 0;
+  for (std::uint32_t step = first; step < tasks_.size(); ++step) {
+    const Task& task = tasks_[step];
+    job_.set_step(step);
+    if (!comms_ && !together([&] { connect(); })) {
+      tell(describe_failure(&task, reason_));
+      return Ending::broken;
+    }
+    nlohmann::ordered_json row;
+    if (together([&] { row = measure_task(task); })) {
+      tell(row);
+      failures = 0;
+      continue;
+    }
+    tell(describe_failure(&task, reason_));
+    comms_.reset();
+    if (++failures < kPatience) continue;
+    failures = 0;
+    while (step + 1 < tasks_.size() && tasks_[step + 1].type == task.type && tasks_[step + 1].op == task.op)
+      ++step;
+  }
+  const bool ended = !comms_ || together([&] {
+    comms_->ours->finish();
+    if (comms_->native) comms_->native->finish();
+  });
+  if (!ended) tell(describe_failure(nullptr, reason_));
+  return ended ? Ending::through : Ending::broken;
+}
+
+std::size_t Sweep::send_bytes(const Task& task) const {
+  return task.count * contract::size_of(task.type) *
+         (collective_.scatters ? static_cast<std::size_t>(job_.ranks()) : 1);
+}
+
+void Sweep::fill(const Task& task, std::uint64_t seed) {
+  const std::span<std::byte> input(staging_.data(), send_bytes(task));
+  Values(task.type, task.op, seed).fill(static_cast<std::uint32_t>(job_.rank()), input);
+  device_->upload(send_, input);
+}
+
+nlohmann::ordered_json Sweep::measure_task(const Task& task) {
+  const std::size_t part = task.count * contract::size_of(task.type);
+  const std::size_t offset = collective_.scatters ? static_cast<std::size_t>(job_.rank()) * part : 0;
+  const Call call{send_,      options_.in_place ? send_ + offset : receive_,
+                  task.count, task.type,
+                  task.op,    static_cast<int>(options_.root)};
+  fill(task, 0);
+  const auto caller = [&](const Communicator& c) {
+    return
+        [&] { c.check(collective_.nccl(c.library(), call, c.get(), device_->stream()), collective_.name); };
+  };
+  const std::function<void()> ours = caller(*comms_->ours);
+  std::function<void()> peer;
+  if (options_.against == Against::native) peer = caller(*comms_->native);
+  if (options_.against == Against::mpi) peer = [&] { collective_.mpi(call); };
+
+  Effort effort{options_.rounds, options_.iterations, options_.warmup, options_.graph, options_.row_seconds};
+  if (options_.host) effort.rounds = options_.iterations, effort.calls = 1;
+  const Timing timing = measure(job_, *device_, effort, ours, peer);
+  const Verdict verdict = check(task, call, ours);
+  return describe_row({options_, collective_, job_.ranks(), task, timing, verdict});
+}
+
+Verdict Sweep::check(const Task& task, const Call& call, const std::function<void()>& ours) {
+  Verdict verdict;
+  const std::size_t part = task.count * contract::size_of(task.type);
+  for (std::uint64_t seed = 0; seed < options_.checks; ++seed) {
+    if (seed > 0 || options_.in_place) fill(task, seed);
+    if (!options_.in_place) device_->poison(receive_, part);
+    ours();
+    device_->wait();
+    const std::span<std::byte> result(staging_.data(), part);
+    device_->download(result, static_cast<const std::byte*>(call.receive));
+    const Values values(task.type, task.op, seed);
+    verdict.add(check_result(job_, {collective_, options_.contract, values, call}, result));
+  }
+  return verdict;
+}
+
+}  // namespace detccl::perf
