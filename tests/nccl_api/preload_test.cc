@@ -2,35 +2,14 @@
 // An unmodified program, linked with libnccl.so.2 only, under `detccl run` and under a plain LD_PRELOAD.
 #include <gtest/gtest.h>
 
-#include <set>
-#include <sstream>
-
+#include "nccl_api/digest.h"
 #include "support/command.h"
 
 namespace detccl::test {
 namespace {
 
-/// The lines "digest …" of an output; all ranks must have printed the same.
-std::string digest_of(const Outcome& outcome, int ranks) {
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  std::set<std::string> digests;
-  int lines = 0;
-  std::istringstream text(outcome.output);
-  for (std::string line; std::getline(text, line);) {
-    if (!line.starts_with("digest ")) continue;
-    ++lines;
-    digests.insert(line);
-  }
-  EXPECT_EQ(lines, ranks) << outcome.output;
-  EXPECT_EQ(digests.size(), 1u) << outcome.output;
-  return digests.empty() ? "" : *digests.begin();
-}
-
-/// As `ranks` processes, `launcher` before the program.
 std::string run_client(int ranks, const std::string& launcher, const std::string& environment = "") {
-  const Folder folder;
-  return digest_of(
-      run(mpirun(ranks, environment) + launcher + " " DETCCL_TEST_CLIENT " " + folder.file("id")), ranks);
+  return run_client(ranks, DETCCL_TEST_CLIENT, launcher, environment);
 }
 
 constexpr const char* kPermuted = "HOSTNCCL_PLACEMENT=3,1,0,4,2,5";
