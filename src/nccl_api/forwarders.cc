@@ -7,8 +7,8 @@
 #error "the shim's forwarders are written for x86-64 and aarch64"
 #endif
 
-// For each function: its name, its slot, and two pieces of code. `nccl…` jumps to what the slot holds. That is
-// at first the other piece, which hands name and slot to detccl_forward_first. It keeps every register in
+// For each function: its name, its slot, and two pieces of code. `nccl…` jumps to what the slot holds. That
+// is at first the other piece, which hands name and slot to detccl_forward_first. It keeps every register in
 // which arguments travel, has the slot filled, and goes on to the function.
 #if defined(__x86_64__)
 asm(R"(

@@ -15,9 +15,8 @@ namespace {
 
 /// Those that return something else than a code.
 constexpr std::array<std::string_view, 8> kWithoutCode = {
-    "ncclLLA2ACalcSlots",  "ncclParamDumpAll",    "ncclResetDebugInitInternal",
-    "ncclTeamLsa",         "ncclTeamRail",        "ncclTeamRankToLsa",
-    "ncclTeamRankToWorld", "ncclTeamWorld",
+    "ncclLLA2ACalcSlots", "ncclParamDumpAll",  "ncclResetDebugInitInternal", "ncclTeamLsa",
+    "ncclTeamRail",       "ncclTeamRankToLsa", "ncclTeamRankToWorld",        "ncclTeamWorld",
 };
 
 /// As large as the largest of their results: a team, three numbers, in two registers.

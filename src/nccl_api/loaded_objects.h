@@ -9,9 +9,9 @@
 namespace detccl::nccl_api {
 
 struct LoadedObject {
-  std::string path;     ///< the program's own, too
-  std::string rpath{};    ///< DT_RPATH: folders separated by ':'; searched before LD_LIBRARY_PATH
-  std::string runpath{};  ///< DT_RUNPATH, likewise, after it
+  std::string path;         ///< the program's own, too
+  std::string rpath{};      ///< DT_RPATH: folders separated by ':'; searched before LD_LIBRARY_PATH
+  std::string runpath{};    ///< DT_RUNPATH, likewise, after it
   bool needs_nccl = false;  ///< it was linked with libnccl.so.2
 };
 

@@ -28,11 +28,13 @@ inline std::string digest_of(const Outcome& outcome, int ranks) {
   return digests.empty() ? "" : *digests.begin();
 }
 
-/// The digest of `client` as `ranks` processes, `launcher` before the program. `environment`: "NAME=value" pairs.
+/// The digest of `client` as `ranks` processes, `launcher` before the program. `environment`: "NAME=value"
+/// pairs.
 inline std::string run_client(int ranks, const std::string& client, const std::string& launcher,
                               const std::string& environment = "") {
   const Folder folder;
-  return digest_of(run(mpirun(ranks, environment) + launcher + " " + client + " " + folder.file("id")), ranks);
+  return digest_of(run(mpirun(ranks, environment) + launcher + " " + client + " " + folder.file("id")),
+                   ranks);
 }
 
 }  // namespace detccl::test

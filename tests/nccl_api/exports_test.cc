@@ -100,7 +100,7 @@ TEST(Exports, TheShimHasWhatTheInstalledNcclHas) {
 
 class BothLibraries : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Exports, BothLibraries, testing::Values(DETCCL_TEST_LIBRARY, DETCCL_TEST_SHIM),
-                         [](const auto& info) { return info.index == 0 ? "Preload" : "Shim"; });
+                         [](const auto& library) { return library.index == 0 ? "Preload" : "Shim"; });
 
 TEST_P(BothLibraries, OnlyTheCLibraryIsNeeded) {
   const Outcome outcome = run(std::string("readelf -d ") + GetParam());

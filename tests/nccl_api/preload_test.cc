@@ -8,22 +8,22 @@
 namespace detccl::test {
 namespace {
 
-std::string run_client(int ranks, const std::string& launcher, const std::string& environment = "") {
+std::string run_linked(int ranks, const std::string& launcher, const std::string& environment = "") {
   return run_client(ranks, DETCCL_TEST_CLIENT, launcher, environment);
 }
 
 constexpr const char* kPermuted = "HOSTNCCL_PLACEMENT=3,1,0,4,2,5";
 
 TEST(Preload, UnderDetcclRunThePlacementDoesNotMatter) {
-  const std::string ours = run_client(6, DETCCL_TEST_PROGRAM " run --host --");
-  EXPECT_EQ(ours, run_client(6, DETCCL_TEST_PROGRAM " run --host --chunk 1K --schedule tree --prove --",
+  const std::string ours = run_linked(6, DETCCL_TEST_PROGRAM " run --host --");
+  EXPECT_EQ(ours, run_linked(6, DETCCL_TEST_PROGRAM " run --host --chunk 1K --schedule tree --prove --",
                              kPermuted));
   const std::string host = "LD_LIBRARY_PATH=" DETCCL_TEST_HOSTNCCL_FOLDER;
-  const std::string native = run_client(6, "", host);
-  EXPECT_NE(native, run_client(6, "", host + " " + kPermuted))
+  const std::string native = run_linked(6, "", host);
+  EXPECT_NE(native, run_linked(6, "", host + " " + kPermuted))
       << "native sums do not depend on the placement";
-  EXPECT_EQ(native, run_client(6, DETCCL_TEST_PROGRAM " run --host --disable --"));
-  EXPECT_EQ(ours, run_client(6, "env LD_PRELOAD=" DETCCL_TEST_LIBRARY, host))
+  EXPECT_EQ(native, run_linked(6, DETCCL_TEST_PROGRAM " run --host --disable --"));
+  EXPECT_EQ(ours, run_linked(6, "env LD_PRELOAD=" DETCCL_TEST_LIBRARY, host))
       << "a plain LD_PRELOAD does the same";
 }
 

@@ -42,8 +42,7 @@ TEST(SearchPath, WheelsOfAnInterpreterAndOfAVirtualEnvironment) {
     std::filesystem::create_directories(prefix / "bin");
     std::filesystem::create_directories(prefix / "lib/python3.12");
   }
-  const Strings folders =
-      wheel_folders({}, base / "bin/python3.12", (environment / "bin/python").string());
+  const Strings folders = wheel_folders({}, base / "bin/python3.12", (environment / "bin/python").string());
   const auto contains = [&folders](const std::filesystem::path& path) {
     return std::ranges::find(folders, path.string()) != folders.end();
   };

@@ -70,8 +70,8 @@ void call_functions_that_2_18_lacks(const char* library) {
   const Opened nccl(library, DETCCL_TEST_OLD_NCCL);
   int version = 0;
   expect(nccl.function<int(int*)>("ncclGetVersion")(&version) == 0 && version == 21805, "the version");
-  expect(nccl.function<int(void*, int*, int, void**, void*, int)>("ncclCommShrink")(
-             nullptr, nullptr, 0, nullptr, nullptr, 0) == 5,
+  expect(nccl.function<int(void*, int*, int, void**, void*, int)>("ncclCommShrink")(nullptr, nullptr, 0,
+                                                                                    nullptr, nullptr, 0) == 5,
          "ncclCommShrink");
   void* memory = nullptr;
   expect(nccl.function<int(void**, std::size_t)>("pncclMemAlloc")(&memory, 1) == 5, "ncclMemAlloc");
@@ -90,8 +90,8 @@ struct Team {
   int ranks, rank, stride;
 };
 
-using ManyArguments = double(int, double, long, double, unsigned, float, int, double, int, double, int, double,
-                             int, double, int, double, double);
+using ManyArguments = double(int, double, long, double, unsigned, float, int, double, int, double, int,
+                             double, int, double, int, double, double);
 
 void call_newer_functions() {
   const Opened nccl(DETCCL_TEST_SHIM, DETCCL_TEST_NEW_NCCL);
@@ -126,8 +126,9 @@ void call_newer_functions_of_an_old_library() {
 }
 
 TEST(Shim, NewerFunctionsThatTheLibraryLacksAreNamedAtEachCall) {
-  EXPECT_EXIT(call_newer_functions_of_an_old_library(), testing::ExitedWithCode(0),
-              "ncclCommSuspend: .*nccl_2_18.so has no such function(.|\n)*ncclCommSuspend: (.|\n)*ncclTeamWorld: ");
+  EXPECT_EXIT(
+      call_newer_functions_of_an_old_library(), testing::ExitedWithCode(0),
+      "ncclCommSuspend: .*nccl_2_18.so has no such function(.|\n)*ncclCommSuspend: (.|\n)*ncclTeamWorld: ");
 }
 
 /// A library's name, which the loader takes for the shim itself once that is loaded.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `detccl doctor` has the loader tell (rtld-audit(7)): which objects a process loads, and which object's
-// function an NCCL name of which other object is bound to, linked or looked up. It lives in a namespace of its
-// own in each process of the command, and changes nothing there. C library only, and no memory of its own.
+// function an NCCL name of which other object is bound to, linked or looked up. It lives in a namespace of
+// its own in each process of the command, and changes nothing there. C library only, and no memory of its
+// own.
 #include "cli/audit/records.h"
 
 #include <fcntl.h>
@@ -58,7 +59,8 @@ __attribute__((visibility("default"))) unsigned la_objopen(link_map* map, Lmid_t
   if (space != LM_ID_BASE) return 0;
   std::array<char, 4096> buffer;
   std::array<char, 8192> line;
-  write_line(line.data(), std::snprintf(line.data(), line.size(), "object\t%d\t%s\n", getpid(), path_of(map, buffer)));
+  write_line(line.data(),
+             std::snprintf(line.data(), line.size(), "object\t%d\t%s\n", getpid(), path_of(map, buffer)));
   return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
 
