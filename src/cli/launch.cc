@@ -66,9 +66,9 @@ void choose(const LaunchOptions& options, Placement& placement) {
 
 }  // namespace
 
-void add_launch_options(CLI::App& app, LaunchOptions& options) {
+void add_launch_options(CLI::App& app, LaunchOptions& options, std::string_view except) {
   for (const Variable& variable : Environment::variables())
-    add_variable(app, options, variable);
+    if (variable.name != except) add_variable(app, options, variable);
   app.add_option(
          "--via", options.via,
          "How DetCCL gets in front. preload: libdetccl.so, which reaches programs that are linked with "

@@ -29,9 +29,9 @@ struct Placement {
   std::string host_folder;  ///< its folder
 };
 
-/// The options: one for each variable of DetCCL, --via, --host, and the command. Also makes `app` refuse
-/// unknown options before the command.
-void add_launch_options(CLI::App& app, LaunchOptions& options);
+/// The options: one for each variable of DetCCL but `except`, --via, --host, and the command. Also makes
+/// `app` refuse unknown options before the command.
+void add_launch_options(CLI::App& app, LaunchOptions& options, std::string_view except = "");
 
 /// Sets the variables that were asked for in this process's environment, and returns what is wrong there now.
 std::vector<std::string> set_variables(const LaunchOptions& options);

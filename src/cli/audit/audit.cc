@@ -19,18 +19,25 @@ namespace {
 
 using detccl::cli::kReportVariable;
 
-void write_line(const char* line, int length) {
+using Path = std::array<char, 4096>;
+using Line = std::array<char, 3 * sizeof(Path)>;
+
+/// Appends "EVENT PID PARENT", then `rest`.
+void write_line(const char* event, const char* rest) {
   const char* file = std::getenv(kReportVariable);
-  if (file == nullptr || length <= 0) return;
+  if (file == nullptr) return;
+  Line line;
+  const int length =
+      std::snprintf(line.data(), line.size(), "%s\t%d\t%d%s\n", event, getpid(), getppid(), rest);
   // Opened each time, as programs close files that they do not know.
   const int descriptor = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (descriptor < 0) return;
-  [[maybe_unused]] const auto written = write(descriptor, line, static_cast<std::size_t>(length));
+  if (descriptor < 0 || length < 0 || static_cast<std::size_t>(length) >= line.size()) return;
+  [[maybe_unused]] const auto written = write(descriptor, line.data(), static_cast<std::size_t>(length));
   close(descriptor);
 }
 
 /// The file of an object; the program's own name is empty in its map.
-const char* path_of(const link_map* map, std::array<char, 4096>& buffer) {
+const char* path_of(const link_map* map, Path& buffer) {
   if (map->l_name != nullptr && map->l_name[0] != '\0') return map->l_name;
   const ssize_t length = readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
   buffer[length < 0 ? 0 : static_cast<std::size_t>(length)] = '\0';
@@ -50,6 +57,7 @@ bool is_nccl_name(const char* name) {
 extern "C" {
 
 __attribute__((visibility("default"))) unsigned la_version(unsigned version) {
+  write_line("start", "");
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
@@ -57,10 +65,10 @@ __attribute__((visibility("default"))) unsigned la_objopen(link_map* map, Lmid_t
                                                            std::uintptr_t* cookie) {
   *cookie = reinterpret_cast<std::uintptr_t>(map);
   if (space != LM_ID_BASE) return 0;
-  std::array<char, 4096> buffer;
-  std::array<char, 8192> line;
-  write_line(line.data(),
-             std::snprintf(line.data(), line.size(), "object\t%d\t%s\n", getpid(), path_of(map, buffer)));
+  Path path;
+  Line line;
+  std::snprintf(line.data(), line.size(), "\t%s", path_of(map, path));
+  write_line("object", line.data());
   return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
 
@@ -68,12 +76,12 @@ __attribute__((visibility("default"))) std::uintptr_t la_symbind64(Elf64_Sym* sy
                                                                    std::uintptr_t* from, std::uintptr_t* to,
                                                                    unsigned* flags, const char* name) {
   if (is_nccl_name(name)) {
-    std::array<char, 4096> from_buffer, to_buffer;
-    std::array<char, 16384> line;
+    Path caller, function;
+    Line line;
     const char* how = (*flags & LA_SYMB_DLSYM) != 0 ? "looked-up" : "linked";
-    write_line(line.data(),
-               std::snprintf(line.data(), line.size(), "bind\t%d\t%s\t%s\t%s\t%s\n", getpid(), how, name,
-                             path_of(map_of(from), from_buffer), path_of(map_of(to), to_buffer)));
+    std::snprintf(line.data(), line.size(), "\t%s\t%s\t%s\t%s", how, name, path_of(map_of(from), caller),
+                  path_of(map_of(to), function));
+    write_line("bind", line.data());
   }
   return symbol->st_value;
 }

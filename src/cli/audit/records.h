@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report that the audit library writes, a line for each event, fields separated by tabs:
-//   object  PID  FILE
-//   bind    PID  linked|looked-up  NAME  FILE-OF-THE-CALLER  FILE-OF-THE-FUNCTION
+//   start   PID  PARENT
+//   object  PID  PARENT  FILE
+//   bind    PID  PARENT  linked|looked-up  NAME  FILE-OF-THE-CALLER  FILE-OF-THE-FUNCTION
+// A process that becomes another program starts again.
 #pragma once
 
 namespace detccl::cli {
