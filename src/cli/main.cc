@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 
+#include "cli/doctor_command.h"
 #include "cli/plan_command.h"
 #include "cli/run_command.h"
 
@@ -12,6 +13,7 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, int& status);
 
 constexpr AddCommand kCommands[] = {
+    detccl::cli::add_doctor_command,
     detccl::cli::add_plan_command,
     detccl::cli::add_run_command,
 };

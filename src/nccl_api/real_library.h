@@ -3,17 +3,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace detccl::nccl_api {
 
+inline constexpr std::string_view kNcclName = "libnccl.so.2";
+
 class RealLibrary {
  public:
-  /// Looks in this order, and never finds the library that this code is part of:
+  /// Looks in this order, and never finds DetCCL, neither the library that this code is part of nor another:
   /// 1. `requested` (a path or a name for the loader), if it is not empty: this one or none;
   /// 2. the next NCCL after this library in the program's symbol order, or one loaded already;
   /// 3. where no NVIDIA driver is installed, hostnccl/libnccl.so.2 beside this library;
   /// 4. what the loader finds as libnccl.so.2;
-  /// 5. hostnccl/libnccl.so.2 beside this library.
+  /// 5. where that is none, or the shim: files of that name, as search_path.h has them;
+  /// 6. hostnccl/libnccl.so.2 beside this library.
   /// What it loads stays loaded.
   static RealLibrary find(const std::string& requested);
 
@@ -29,7 +33,11 @@ class RealLibrary {
 
  private:
   bool adopt(void* handle);
-  void load(const std::string& file, int mode);
+  void load(const std::string& file);
+  void adopt_loaded();
+  void search(const std::string& name);
+  void load_host_library();
+  void note_problem(const std::string& text);
 
   void* handle_ = nullptr;  // of dlopen, or RTLD_NEXT
   std::string path_, problem_;

@@ -30,20 +30,38 @@ TEST(RunCommand, OptionsBecomeTheProgramsEnvironment) {
 }
 
 TEST(RunCommand, NothingIsSetThatWasNotAskedFor) {
-  const Outcome outcome = run("env -u LD_PRELOAD " + kRun + "-- env");
+  const Outcome outcome = run("env -u LD_PRELOAD " + kRun + "--via preload -- env");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_FALSE(contains(outcome.output, "DETCCL_")) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "LD_PRELOAD=" DETCCL_LIBRARY "\n")) << outcome.output;
 }
 
 TEST(RunCommand, ComesBeforeWhatIsThere) {
-  const Outcome outcome = run("env LD_LIBRARY_PATH=/x:/y DETCCL_CONTRACT=linear " + kRun +
-                              "--host -- env LD_PRELOAD=libc.so.6 " + kRun + "-- env");
+  const Outcome outcome =
+      run("env LD_LIBRARY_PATH=/x:/y DETCCL_CONTRACT=linear " + kRun +
+          "--via preload --host -- env LD_PRELOAD=libc.so.6 " + kRun + "--via preload -- env");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "LD_PRELOAD=" DETCCL_LIBRARY ":libc.so.6\n")) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "LD_LIBRARY_PATH=" DETCCL_HOSTNCCL_FOLDER ":")) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, ":/x:/y\n")) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "DETCCL_CONTRACT=linear\n")) << outcome.output;
+}
+
+TEST(RunCommand, LinkedProgramsGetThePreloadAndOthersTheShim) {
+  const std::string environment = "env -u LD_PRELOAD DETCCL_LOG=info ";
+  const Outcome other = run(environment + kRun + "-- env");
+  EXPECT_TRUE(contains(other.output, "LD_PRELOAD=" DETCCL_SHIM "\n")) << other.output;
+  EXPECT_TRUE(contains(other.output, "by shim, as the program itself is not linked with NCCL"))
+      << other.output;
+  const Folder folder;
+  const Outcome linked = run(environment + kRun + "-- " DETCCL_CLIENT " " + folder.file("id"));
+  EXPECT_EQ(linked.exit_code, 0) << linked.output;
+  EXPECT_TRUE(contains(linked.output, "by preload, as the program itself is linked with NCCL"))
+      << linked.output;
+  const Outcome asked = run(environment + kRun + "--via shim --host -- env");
+  EXPECT_TRUE(contains(asked.output, "LD_PRELOAD=" DETCCL_SHIM "\n")) << asked.output;
+  EXPECT_TRUE(contains(asked.output, "DETCCL_NCCL_LIBRARY=" DETCCL_HOSTNCCL_FOLDER "/libnccl.so.2\n"))
+      << "the shim is told, as it would rather take the program's: " << asked.output;
 }
 
 TEST(RunCommand, ArgumentsArriveAsTheyAre) {
@@ -81,6 +99,7 @@ TEST(RunCommand, MistakesAreRefusedWithWhatIsAllowed) {
                  "DETCCL_SCHEDULE=ring cannot carry out DETCCL_CONTRACT=tree");
   expect_refused(kRun + "--contrakt tree -- echo RAN", "--contrakt is no option of detccl run");
   expect_refused(kRun + "echo --RAN", "the program's own come after --");
+  expect_refused(kRun + "--via force -- echo RAN", "auto,preload,shim");
   expect_refused(kRun, "command is required");
   expect_refused("env DETCCL_SHEDULE=ring " + kRun + "-- echo RAN", "the nearest is DETCCL_SCHEDULE");
   expect_refused("env DETCCL_PROVE=yes " + kRun + "-- echo RAN",
@@ -91,7 +110,7 @@ TEST(RunCommand, HelpListsEveryVariable) {
   const Outcome outcome = run(kRun + "--help");
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* name : {"DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK", "DETCCL_LOG", "DETCCL_PROVE",
-                           "DETCCL_DISABLE", "DETCCL_NCCL_LIBRARY", "DETCCL_TIMEOUT", "--host"})
+                           "DETCCL_DISABLE", "DETCCL_NCCL_LIBRARY", "DETCCL_TIMEOUT", "--host", "--via"})
     EXPECT_TRUE(contains(outcome.output, name)) << name;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libdetccl.so shows to the world, and what it needs from it.
+// What libdetccl.so and the shim show to the world, and what they need from it.
 #include <gtest/gtest.h>
 #include <nccl.h>
 
@@ -43,11 +43,30 @@ Names column_of(const std::string& command, int column) {
   return names;
 }
 
-TEST(Exports, AreNcclsFunctionsAndDetcclsOwn) {
-  Names wanted = declared_functions();
-  EXPECT_GE(wanted.size(), 82u) << "nccl.h of 2.28 declares 41 functions, each with its pnccl name";
-  wanted.insert({"detcclVersion", "detcclCommContract"});
-  const Names exported = column_of("nm -D --defined-only " DETCCL_TEST_LIBRARY, 2);
+Names exports_of(const std::string& library) {
+  return column_of("nm -D --defined-only " + library, 2);
+}
+
+/// Functions of NCCL that nccl.h of 2.28.9 does not declare: those of nccl_device.h, and 2.29's and 2.30's.
+Names newer_functions() {
+  std::istringstream names(
+      "DevCommCreate DevCommDestroy GinBarrierCreateRequirement LLA2ACalcSlots LLA2ACreateRequirement "
+      "LsaBarrierCreateRequirement TeamLsa TeamRail TeamRankToLsa TeamRankToWorld TeamWorld "
+      "CommQueryProperties GetLsaDevicePointer GetLsaMultimemDevicePointer GetMultimemDevicePointer "
+      "GetPeerDevicePointer GinInboxA2ACreateRequirement GinOutboxCreateRequirement CommGetUniqueId CommGrow "
+      "CommMemStats CommResume CommSuspend ParamBind ParamDumpAll ParamGet ParamGetAllParameterKeys "
+      "ParamGetI8 ParamGetI16 ParamGetI32 ParamGetI64 ParamGetU8 ParamGetU16 ParamGetU32 ParamGetU64 "
+      "ParamGetParameter ParamGetStr PutSignal Signal WaitSignal WinGetUserPtr ResetDebugInitInternal");
+  Names both;
+  for (std::string name; names >> name;) {
+    both.insert("nccl" + name);
+    both.insert("pnccl" + name);
+  }
+  return both;
+}
+
+void expect_exports(const std::string& library, const Names& wanted) {
+  const Names exported = exports_of(library);
   for (const std::string& name : exported)
     EXPECT_TRUE(wanted.contains(name)) << name << " should be hidden";
   if (NCCL_VERSION_CODE != 22809) GTEST_SKIP() << "built with the nccl.h of another version than 2.28.9";
@@ -55,8 +74,36 @@ TEST(Exports, AreNcclsFunctionsAndDetcclsOwn) {
     EXPECT_TRUE(exported.contains(name)) << name << " is not exported";
 }
 
-TEST(Exports, OnlyTheCLibraryIsNeeded) {
-  const Outcome outcome = run("readelf -d " DETCCL_TEST_LIBRARY);
+TEST(Exports, AreNcclsFunctionsAndDetcclsOwn) {
+  Names wanted = declared_functions();
+  EXPECT_GE(wanted.size(), 82u) << "nccl.h of 2.28 declares 41 functions, each with its pnccl name";
+  wanted.insert({"detcclVersion", "detcclCommContract"});
+  expect_exports(DETCCL_TEST_LIBRARY, wanted);
+}
+
+TEST(Exports, TheShimHasTheNewerOnesToo) {
+  Names wanted = declared_functions();
+  wanted.insert({"detcclVersion", "detcclCommContract"});
+  wanted.merge(newer_functions());
+  expect_exports(DETCCL_TEST_SHIM, wanted);
+}
+
+/// Where this machine has a real NCCL, of whatever version from 2.28 to 2.30.
+TEST(Exports, TheShimHasWhatTheInstalledNcclHas) {
+  const Outcome installed = run("sh -c \"ldconfig -p | sed -n 's/.*libnccl.so.2 .*=> //p' | head -n 1\"");
+  const std::string library = installed.output.substr(0, installed.output.find('\n'));
+  if (library.empty()) GTEST_SKIP() << "no NCCL is installed";
+  const Names shim = exports_of(DETCCL_TEST_SHIM);
+  for (const std::string& name : exports_of(library))
+    EXPECT_TRUE(shim.contains(name)) << name << " of " << library;
+}
+
+class BothLibraries : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Exports, BothLibraries, testing::Values(DETCCL_TEST_LIBRARY, DETCCL_TEST_SHIM),
+                         [](const auto& library) { return library.index == 0 ? "Preload" : "Shim"; });
+
+TEST_P(BothLibraries, OnlyTheCLibraryIsNeeded) {
+  const Outcome outcome = run(std::string("readelf -d ") + GetParam());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   const std::regex needed(R"(\(NEEDED\).*\[(.*)\])");
   const std::regex allowed(R"(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux.*)");
@@ -69,10 +116,15 @@ TEST(Exports, OnlyTheCLibraryIsNeeded) {
   EXPECT_GT(found, 0);
 }
 
-TEST(Exports, NothingElseIsImported) {
+TEST_P(BothLibraries, NothingElseIsImported) {
   for (const std::string& symbol :
-       column_of("nm -D --undefined-only " DETCCL_TEST_LIBRARY " | grep -v ' w '", 1))
+       column_of(std::string("nm -D --undefined-only ") + GetParam() + " | grep -v ' w '", 1))
     EXPECT_TRUE(symbol.find("@GLIBC_") != std::string::npos || symbol.starts_with("__cxa_pure")) << symbol;
+}
+
+TEST(Exports, TheShimIsAnNcclByName) {
+  const Outcome outcome = run("readelf -d " DETCCL_TEST_SHIM);
+  EXPECT_NE(outcome.output.find("soname: [libnccl.so.2]"), std::string::npos) << outcome.output;
 }
 
 }  // namespace

@@ -2,49 +2,28 @@
 // An unmodified program, linked with libnccl.so.2 only, under `detccl run` and under a plain LD_PRELOAD.
 #include <gtest/gtest.h>
 
-#include <set>
-#include <sstream>
-
+#include "nccl_api/digest.h"
 #include "support/command.h"
 
 namespace detccl::test {
 namespace {
 
-/// The lines "digest …" of an output; all ranks must have printed the same.
-std::string digest_of(const Outcome& outcome, int ranks) {
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  std::set<std::string> digests;
-  int lines = 0;
-  std::istringstream text(outcome.output);
-  for (std::string line; std::getline(text, line);) {
-    if (!line.starts_with("digest ")) continue;
-    ++lines;
-    digests.insert(line);
-  }
-  EXPECT_EQ(lines, ranks) << outcome.output;
-  EXPECT_EQ(digests.size(), 1u) << outcome.output;
-  return digests.empty() ? "" : *digests.begin();
-}
-
-/// As `ranks` processes, `launcher` before the program.
-std::string run_client(int ranks, const std::string& launcher, const std::string& environment = "") {
-  const Folder folder;
-  return digest_of(
-      run(mpirun(ranks, environment) + launcher + " " DETCCL_TEST_CLIENT " " + folder.file("id")), ranks);
+std::string run_linked(int ranks, const std::string& launcher, const std::string& environment = "") {
+  return run_client(ranks, DETCCL_TEST_CLIENT, launcher, environment);
 }
 
 constexpr const char* kPermuted = "HOSTNCCL_PLACEMENT=3,1,0,4,2,5";
 
 TEST(Preload, UnderDetcclRunThePlacementDoesNotMatter) {
-  const std::string ours = run_client(6, DETCCL_TEST_PROGRAM " run --host --");
-  EXPECT_EQ(ours, run_client(6, DETCCL_TEST_PROGRAM " run --host --chunk 1K --schedule tree --prove --",
+  const std::string ours = run_linked(6, DETCCL_TEST_PROGRAM " run --host --");
+  EXPECT_EQ(ours, run_linked(6, DETCCL_TEST_PROGRAM " run --host --chunk 1K --schedule tree --prove --",
                              kPermuted));
   const std::string host = "LD_LIBRARY_PATH=" DETCCL_TEST_HOSTNCCL_FOLDER;
-  const std::string native = run_client(6, "", host);
-  EXPECT_NE(native, run_client(6, "", host + " " + kPermuted))
+  const std::string native = run_linked(6, "", host);
+  EXPECT_NE(native, run_linked(6, "", host + " " + kPermuted))
       << "native sums do not depend on the placement";
-  EXPECT_EQ(native, run_client(6, DETCCL_TEST_PROGRAM " run --host --disable --"));
-  EXPECT_EQ(ours, run_client(6, "env LD_PRELOAD=" DETCCL_TEST_LIBRARY, host))
+  EXPECT_EQ(native, run_linked(6, DETCCL_TEST_PROGRAM " run --host --disable --"));
+  EXPECT_EQ(ours, run_linked(6, "env LD_PRELOAD=" DETCCL_TEST_LIBRARY, host))
       << "a plain LD_PRELOAD does the same";
 }
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions under names that NCCL has from 2.28 or 2.30 on, with arguments and results in every place where
+// the calling conventions put them.
+#pragma GCC visibility push(default)
+extern "C" {
+
+struct Team {
+  int ranks, rank, stride;
+};
+
+Team ncclTeamWorld(void* comm) {
+  return {*static_cast<int*>(comm), 1, -7};
+}
+
+double ncclWaitSignal(int a, double x, long b, double y, unsigned c, float z, int d, double u, int e,
+                      double v, int f, double w, int g, double s, int h, double t, double last) {
+  return a + 2.0 * static_cast<double>(b) + 3.0 * c + 4.0 * d + 5.0 * e + 6.0 * f + 7.0 * g + 8.0 * h +
+         10 * x + 20 * y + 30 * static_cast<double>(z) + 40 * u + 50 * v + 60 * w + 70 * s + 80 * t +
+         90 * last;
+}
+
+int ncclCommGrow(int* calls) {
+  return ++*calls;
+}
+}
+#pragma GCC visibility pop
