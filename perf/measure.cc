@@ -8,6 +8,9 @@ namespace {
 
 using Function = std::function<void()>;
 
+constexpr double kShortest =
+    1e-9;  ///< of a call, in seconds: no clock sees less, and ratios need more than 0
+
 /// Fewer calls and rounds, as the time allows; one call of both takes `pair` seconds.
 Effort shortened(Effort e, double pair) {
   if (e.seconds <= 0.0 || pair <= 0.0) return e;
@@ -43,7 +46,7 @@ class Candidate {
   void round(std::uint64_t launches, std::vector<double>& seconds, std::vector<double>& host_seconds) {
     job_.barrier();
     const CallTime time = device_.time(launches, call_);
-    seconds.push_back(time.seconds / calls_per_launch_);
+    seconds.push_back(std::max(time.seconds / calls_per_launch_, kShortest));
     host_seconds.push_back(time.host_seconds / calls_per_launch_);
   }
 

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "bench.h"
 #include "statistics.h"
