@@ -9,8 +9,8 @@
 namespace detccl::contract {
 
 /// Integer sums and products wrap, minima and maxima pick one of the values (and one bit pattern of zeros and
-/// NaNs), one rank's value is copied, and a sum of two rounds once. Averages and PreMulSums of several ranks are
-/// never counted among them, since others define them differently, nor is PreMulSum over one rank.
+/// NaNs), one rank's value is copied, and a sum of two rounds once. Averages and PreMulSums of several ranks
+/// are never counted among them, since others define them differently, nor is PreMulSum over one rank.
 constexpr bool order_free(DataType type, Op op, std::uint32_t ranks) {
   if (op == Op::premulsum) return false;
   if (ranks == 1) return true;

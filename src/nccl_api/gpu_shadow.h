@@ -18,8 +18,8 @@ class GpuShadow {
  public:
   virtual ~GpuShadow() = default;
 
-  /// Around a native operation on `stream`, so that it keeps its place among the communicator's operations. Any
-  /// thread. `later`: the real library puts it there in a thread of its own.
+  /// Around a native operation on `stream`, so that it keeps its place among the communicator's operations.
+  /// Any thread. `later`: the real library puts it there in a thread of its own.
   virtual ncclResult_t before_native(cudaStream_t stream) = 0;
   virtual ncclResult_t after_native(cudaStream_t stream, bool later) = 0;
 
@@ -37,12 +37,13 @@ namespace gpu {
 const char* unavailable();
 
 /// Collective over the communicator's ranks, which must be ready and have nothing else under way: makes the
-/// communicator's GpuShadow, unless settings differ or a rank cannot take part, which all ranks are told alike. The
-/// calling thread must not be inside a group of the real library; the communicator must have been entered.
+/// communicator's GpuShadow, unless settings differ or a rank cannot take part, which all ranks are told
+/// alike. The calling thread must not be inside a group of the real library; the communicator must have been
+/// entered.
 ncclResult_t connect(Communicator& communicator);
 
-/// Puts reductions on their streams, those of a communicator in their order. The calling thread must not be inside a
-/// group of the real library. Connects communicators that are not yet.
+/// Puts reductions on their streams, those of a communicator in their order. The calling thread must not be
+/// inside a group of the real library. Connects communicators that are not yet.
 using Queued = std::pair<std::shared_ptr<Communicator>, QueuedReduction>;
 ncclResult_t enqueue(std::span<const Queued> queue);
 

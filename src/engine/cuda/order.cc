@@ -2,6 +2,14 @@
 #include "engine/cuda/order.h"
 
 namespace detccl::engine::cuda {
+namespace {
+
+/// Within a capture a stream cannot be asked for its number, but neither can it be another one by then.
+StreamId identity(cudaStream_t stream, CaptureId capture) {
+  return capture == 0 ? id_of(stream) : reinterpret_cast<StreamId>(stream);
+}
+
+}  // namespace
 
 void Order::record(cudaStream_t stream, CaptureId capture) {
   if (capture == 0) {
@@ -22,7 +30,7 @@ void Order::before(cudaStream_t stream) {
   const bool same_graph = capture == capture_ && any_;
   const bool unseen = capture == 0 && any_capture_;
   // The stream keeps the order by itself.
-  if (same_graph && !unseen && id_of(stream) == stream_id_) return;
+  if (same_graph && !unseen && identity(stream, capture) == identity_) return;
   if (capture == 0) {
     if (any_) last_.wait(stream);
   } else if (same_graph) {
@@ -39,7 +47,7 @@ void Order::after(cudaStream_t stream, bool later) {
   pending_ = later;
   if (!later) record(stream, capture);
   stream_ = stream;
-  stream_id_ = id_of(stream);
+  identity_ = identity(stream, capture);
   capture_ = capture;
   any_capture_ = any_capture_ || capture != 0;
   any_ = true;

@@ -27,7 +27,7 @@ class Order {
   Event last_;           ///< the operation handed over last, where nothing is captured or another graph waits
   Event last_in_graph_;  ///< likewise, within a graph that is being captured
   cudaStream_t stream_ = nullptr;
-  StreamId stream_id_ = 0;  ///< a stream's address may be another one's later
+  StreamId identity_ = 0;  ///< its number: a stream's address may be another one's later
   CaptureId capture_ = 0;
   bool any_capture_ = false;  ///< graphs may run at any time, unseen
   bool any_ = false;

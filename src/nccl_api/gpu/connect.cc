@@ -19,17 +19,20 @@ namespace {
 using engine::cuda::StreamEngine;
 using transport::NcclExchange;
 
-/// All ranks of the program's communicator, in its order, in one of our own. Its transfers cannot pair with the
-/// program's, and it is blocking whatever the program's is.
+/// All ranks of the program's communicator, in its order, in one of our own. Its transfers cannot pair with
+/// the program's, and it is blocking whatever the program's is.
 ncclResult_t split(Communicator& communicator, std::unique_ptr<NcclExchange>& exchange) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 1;
   config.splitShare = 0;
   config.commName = "DetCCL";
   ncclComm_t child = nullptr;
-  ncclResult_t result = settle(
-      communicator, real().CommSplit(communicator.handle(), 0, communicator.rank(), &child, &config));
+  ncclResult_t result = real().CommSplit(communicator.handle(), 0, communicator.rank(), &child, &config);
+  // A nonblocking communicator may answer success although the child is still being made.
+  if (result == ncclSuccess && !communicator.blocking()) result = ncclInProgress;
+  result = settle(communicator, result);
   if (result != ncclSuccess) return result;
+  if (child == nullptr) return fail(ncclInternalError, "ncclCommSplit has made no communicator");
   exchange = std::make_unique<NcclExchange>(nccl_functions(), child);
   return ncclSuccess;
 }
