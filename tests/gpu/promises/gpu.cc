@@ -74,7 +74,14 @@ class Gpu : public Device {
   std::unique_ptr<Graph> capture(const std::function<void()>& enqueue) override {
     cudaGraph_t graph = nullptr;
     check(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    enqueue();
+    try {
+      enqueue();
+    } catch (...) {
+      cudaStreamEndCapture(streams_[0], &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      static_cast<void>(cudaGetLastError());
+      throw;
+    }
     check(cudaStreamEndCapture(streams_[0], &graph), "cudaStreamEndCapture");
     return std::make_unique<GpuGraph>(graph, *this);
   }

@@ -52,27 +52,30 @@ Job::Job(const Settings& settings) : settings_(settings) {
   comm_ = new_communicator();
 }
 
-void Job::leave(const std::string& name, const void* data, std::size_t bytes) {
+void Job::leave(const std::string& name, const std::string& text) {
   const std::string file = settings_.folder + "/" + name;
-  std::ofstream(file + ".part", std::ios::binary)
-      .write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+  std::ofstream(file + ".part", std::ios::binary) << text;
   std::filesystem::rename(file + ".part", file);
 }
 
-std::string Job::await(const std::string& name) {
+std::string Job::await(const std::string& name, double seconds) {
   const std::string file = settings_.folder + "/" + name;
-  while (!std::filesystem::exists(file))
+  const auto start = std::chrono::steady_clock::now();
+  while (!std::filesystem::exists(file)) {
     std::this_thread::sleep_for(std::chrono::microseconds(500));
+    require(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds,
+            "another rank did not come to " + name);
+  }
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 ncclUniqueId Job::unique_id() {
-  const std::string name = "id." + std::to_string(ids_++);
+  const std::string name = "id." + std::to_string(cases_) + "." + std::to_string(ids_++);
   ncclUniqueId id{};
   if (rank() == 0) {
     require(ncclGetUniqueId(&id), "ncclGetUniqueId");
-    leave(name, id.internal, sizeof id.internal);
+    leave(name, std::string(id.internal, sizeof id.internal));
   }
   const std::string text = await(name);
   require(text.size() == sizeof id.internal, "the unique id's file");
@@ -91,8 +94,8 @@ ncclComm_t Job::new_communicator(int blocking) {
 }
 
 void Job::barrier() {
-  const std::string name = "barrier." + std::to_string(barriers_++) + ".";
-  leave(name + std::to_string(rank()), "", 0);
+  const std::string name = "barrier." + std::to_string(cases_) + "." + std::to_string(barriers_++) + ".";
+  leave(name + std::to_string(rank()), "");
   for (int peer = 0; peer < ranks(); ++peer)
     await(name + std::to_string(peer));
 }
@@ -112,6 +115,26 @@ std::byte* Job::take(std::size_t bytes) {
 void Job::start_case(Result& result) {
   used_ = 0;
   result = {};
+}
+
+void Job::end_case(bool thrown) {
+  constexpr double kPatience = 8;  // seconds
+  constexpr int kDeepest = 4;      // groups that a case has open
+  if (thrown) {
+    for (int depth = 0; depth < kDeepest && ncclGroupEnd() != ncclInvalidUsage; ++depth) {
+    }
+  }
+  const std::string name = "end." + std::to_string(cases_) + ".";
+  leave(name + std::to_string(rank()), thrown ? "thrown" : "well");
+  bool well = true;
+  for (int peer = 0; peer < ranks(); ++peer)
+    well &= (thrown ? await(name + std::to_string(peer), kPatience) : await(name + std::to_string(peer))) ==
+            "well";
+  ++cases_;
+  ids_ = barriers_ = 0;  // they may have come apart
+  if (well) return;
+  static_cast<void>(ncclCommAbort(comm_));
+  comm_ = new_communicator();
 }
 
 void Job::compare(Result& result, const Reduction& r, const Bytes& got, const Bytes& wanted,

@@ -53,6 +53,9 @@ class Job {
   /// `bytes` of memory until the next case, aligned to 256 bytes. Not collective.
   std::byte* take(std::size_t bytes);
   void start_case(Result& result);
+  /// Ends a case, which an exception may have ended on this rank. If on any, all get a new communicator and
+  /// go on; throws if others do not come, as they wait for this rank in the middle of the case.
+  void end_case(bool thrown);
 
   /// Counts a check of `got`, elements first … of the reduction's result, and adds it to the digest.
   /// `ranks`: that took part; 0: all. Not collective.
@@ -60,8 +63,8 @@ class Job {
                const std::string& what);
 
  private:
-  void leave(const std::string& name, const void* data, std::size_t bytes);
-  std::string await(const std::string& name);
+  void leave(const std::string& name, const std::string& text);
+  std::string await(const std::string& name, double seconds = 1e9);
 
   Settings settings_;
   Contract contract_;
@@ -69,7 +72,7 @@ class Job {
   ncclComm_t comm_ = nullptr;
   std::byte* arena_ = nullptr;
   std::size_t used_ = 0;
-  int ids_ = 0, barriers_ = 0;
+  int cases_ = 0, ids_ = 0, barriers_ = 0;
 };
 
 /// Waits until a nonblocking communicator has done what it was asked for; its state.

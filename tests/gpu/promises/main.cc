@@ -103,9 +103,17 @@ int run(const Arguments& arguments) {
       running = c.name;
       job.start_case(result);
       start = std::chrono::steady_clock::now();
-      c.run(job, result);
-      job.device().wait();
+      bool thrown = false;
+      try {
+        c.run(job, result);
+        job.device().wait();
+      } catch (const std::exception& error) {
+        thrown = true;
+        result.expect(false, error.what());
+      }
       print(to_json(c.name, job.rank(), result, seconds()));
+      running = "after " + c.name;
+      job.end_case(thrown);
       failed |= result.failures > 0;
     }
     running = "finish";
