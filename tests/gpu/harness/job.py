@@ -4,8 +4,10 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 
+STOP = threading.Event()  # set: every job ends now
 GRACE = 5.0  # seconds that the others have when one rank has failed
 
 
@@ -86,6 +88,8 @@ def wait(processes, logs, start, timeout, stall):
             seen, progress = size, now
         if failed_at and now - failed_at > GRACE:
             break
+        if STOP.is_set():
+            return "interrupted"
         if now - start > timeout:
             return f"not done after {timeout:.0f} s"
         if now - progress > stall:

@@ -18,9 +18,10 @@ MOST_ATTEMPTS = 8
 
 class Variant:
     def __init__(self, name, extra=None, placement=False, nodes=1, native=False, cases=None, contract=None,
-                 host=False, alone=False):
+                 host=False, alone=False, shim=False):
         self.name, self.extra, self.placement, self.nodes = name, dict(extra or {}), placement, nodes
         self.native, self.cases, self.contract, self.host, self.alone = native, cases, contract, host, alone
+        self.shim = shim
         if contract:
             self.extra["DETCCL_CONTRACT"] = contract
 
@@ -36,6 +37,7 @@ def variants(kind, quick):
     yield Variant("other placement", placement=True, cases=some)
     for schedule in ("gather", "direct", "tree"):
         yield Variant(f"schedule {schedule}", {"DETCCL_SCHEDULE": schedule}, cases=some)
+    yield Variant("the shim", shim=True, cases=["large.*", "group.*", "streams.*", "comm.split", "arguments.*"])
     yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)
     if quick:
         return
@@ -117,7 +119,8 @@ class Run:
                 return arguments + ["--native"] * v.native + ["--host"] * (self.bench.kind == "host")
 
             def environment(rank):
-                return self.bench.environment(process_of[rank], self.ranks, v.native, v.nodes, extra=extra)
+                return self.bench.environment(process_of[rank], self.ranks, v.native, v.nodes,
+                                              preload=self.bench.shim if v.shim else None, extra=extra)
 
             return run_ranks(os.path.join(self.settings.out, label), self.ranks, command, environment,
                              self.settings.timeout, self.settings.stall)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the table, and the file with everything."""
 import datetime
+import functools
 import json
 import subprocess
 
@@ -22,6 +23,7 @@ class Row:
         return data
 
 
+@functools.cache
 def gpu():
     """Name and driver, or None."""
     try:
