@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <cstdlib>
 #include <mutex>
 
 #include "contract/contract.h"
@@ -19,7 +20,8 @@ Runtime* the_runtime = nullptr;
 Runtime::Runtime()
     : environment(Environment::read(environ)),
       real(RealLibrary::find(environment.configuration().nccl_library)),
-      on_host(real.library.on_host()) {
+      on_host(real.library.on_host()),
+      checks_pointers(std::getenv("NCCL_CHECK_POINTERS") != nullptr) {
   const Configuration& c = environment.configuration();
   set_log_level(c.log);
   if (!real.library.found()) {

@@ -14,7 +14,8 @@ struct Runtime {
   Runtime();
   Environment environment;
   RealNccl real;
-  bool on_host;  ///< the real library works on host memory
+  bool on_host;          ///< the real library works on host memory
+  bool checks_pointers;  ///< NCCL_CHECK_POINTERS: it looks at every buffer
   Registry communicators;
   transport::Linger linger;
 };

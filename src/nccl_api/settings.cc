@@ -12,7 +12,7 @@ engine::Tuning gpu_tuning() {
   engine::Tuning tuning;
   tuning.chunk_bytes = std::uint64_t{16} << 20;
   tuning.chained_chunk_bytes = std::uint64_t{1} << 20;
-  tuning.gather_limit = std::uint64_t{8} << 20;
+  tuning.gather_limit = std::uint64_t{2} << 20;
   return tuning;
 }
 

@@ -20,13 +20,12 @@ void Order::record(cudaStream_t stream, CaptureId capture) {
   check(cudaEventRecordWithFlags(last_.get(), stream, cudaEventRecordExternal), "cudaEventRecord");
 }
 
-void Order::before(cudaStream_t stream) {
+void Order::before(cudaStream_t stream, CaptureId capture) {
   const std::lock_guard lock(mutex_);
   if (pending_) {
     pending_ = false;
     record(stream_, capture_of(stream_));
   }
-  const CaptureId capture = capture_of(stream);
   const bool same_graph = capture == capture_ && any_;
   const bool unseen = capture == 0 && any_capture_;
   // The stream keeps the order by itself.
@@ -41,9 +40,8 @@ void Order::before(cudaStream_t stream) {
   }
 }
 
-void Order::after(cudaStream_t stream, bool later) {
+void Order::after(cudaStream_t stream, CaptureId capture, bool later) {
   const std::lock_guard lock(mutex_);
-  const CaptureId capture = capture_of(stream);
   pending_ = later;
   if (!later) record(stream, capture);
   stream_ = stream;

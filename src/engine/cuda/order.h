@@ -14,11 +14,10 @@ namespace detccl::engine::cuda {
 /// for what was handed over last by then.
 class Order {
  public:
-  /// To be called before an operation is put on `stream` …
-  void before(cudaStream_t stream);
-  /// … and after it. `later`: it is going to be put there by another thread, before the next call of
-  /// before().
-  void after(cudaStream_t stream, bool later = false);
+  /// To be called before an operation is put on `stream`, which is being captured into `capture`, …
+  void before(cudaStream_t stream, CaptureId capture);
+  /// … and after it. `later`: it is going to be put there by another thread, before the next call of before().
+  void after(cudaStream_t stream, CaptureId capture, bool later = false);
 
  private:
   void record(cudaStream_t stream, CaptureId capture);

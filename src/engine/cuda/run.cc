@@ -34,15 +34,15 @@ Run::Run(const Work& work)
 }
 
 void Run::begin() {
-  const CaptureId capture = capture_of(main_);
+  capture_ = capture_of(main_);
   for (const cudaStream_t other : others_) {
-    if (capture_of(other) != capture)
+    if (capture_of(other) != capture_)
       throw std::invalid_argument("a group's streams are not all in one capture, or all in none");
     engine_.joined_.record(other);
     engine_.joined_.wait(main_);
   }
-  engine_.order_.before(main_);
-  if (batch_.overlapped()) side_ = engine_.side_streams_.get(capture);
+  engine_.order_.before(main_, capture_);
+  if (batch_.overlapped()) side_ = engine_.side_streams_.get(capture_);
 }
 
 void Run::turn_to(std::uint32_t tick) {
@@ -80,7 +80,7 @@ void Run::fold() {
 
 void Run::end() {
   if (unwaited_) wait_for_folds(*unwaited_);
-  engine_.order_.after(main_);
+  engine_.order_.after(main_, capture_);
   if (others_.empty()) return;
   engine_.joined_.record(main_);
   for (const cudaStream_t other : others_)
@@ -125,7 +125,9 @@ void enqueue(std::span<const Work> work) {
   each([](Run& run) { run.begin(); });
   for (std::uint32_t tick = 0; tick < ticks; ++tick) {
     each([tick](Run& run) { run.turn_to(tick); });
-    if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->has_transfers(); })) {
+    if (runs.size() == 1 && runs.front()->is_one_gather()) {
+      each([](Run& run) { run.exchange(); });
+    } else if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->has_transfers(); })) {
       transport::NcclGroup group(*functions);
       each([](Run& run) { run.exchange(); });
       group.end();

@@ -22,7 +22,8 @@ class Run final : private stream::Machine {
   void begin();
   void turn_to(std::uint32_t tick);
   bool has_transfers() const { return batch_.has_transfers(); }
-  void exchange();  ///< within an NcclGroup
+  bool is_one_gather() const { return batch_.is_one_gather(); }
+  void exchange();  ///< within an NcclGroup, unless it is one all-gather
   void fold();
   void end();
 
@@ -40,6 +41,7 @@ class Run final : private stream::Machine {
   stream::Batch batch_;
   cudaStream_t main_;
   std::vector<cudaStream_t> others_;  ///< the other calls', each once
+  CaptureId capture_ = 0;
   cudaStream_t side_ = nullptr;       ///< for overlapped folds
   std::uint32_t tick_ = 0;
   std::optional<std::uint32_t>

@@ -137,6 +137,10 @@ bool Batch::has_transfers() const {
   });
 }
 
+bool Batch::is_one_gather() const {
+  return current_.size() == 1 && current_.front().action->all_gather;
+}
+
 bool Batch::has_folds() const {
   return std::any_of(current_.begin(), current_.end(), [](const Current& c) { return c.action->folds; });
 }

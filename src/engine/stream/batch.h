@@ -54,6 +54,7 @@ class Batch {
   void turn_to(std::uint32_t tick);
   /// What the tick has.
   bool has_transfers() const;
+  bool is_one_gather() const;  ///< an all-gather, and no other transfer
   bool has_folds() const;
   /// Hands the tick's transfers over, which belong in one group; `scratch`: the batch's.
   void exchange(std::byte* scratch, Machine& machine) const;

@@ -19,6 +19,8 @@ namespace {
 using engine::cuda::StreamEngine;
 using transport::NcclExchange;
 
+constexpr int kManyPeers = 32;
+
 /// All ranks of the program's communicator, in its order, in one of our own. Its transfers cannot pair with
 /// the program's, and it is blocking whatever the program's is.
 ncclResult_t split(Communicator& communicator, std::unique_ptr<NcclExchange>& exchange) {
@@ -26,6 +28,8 @@ ncclResult_t split(Communicator& communicator, std::unique_ptr<NcclExchange>& ex
   config.blocking = 1;
   config.splitShare = 0;
   config.commName = "DetCCL";
+  // All-to-all over the network is as fast as its connections; for many peers they take too much memory.
+  if (communicator.ranks() <= kManyPeers) config.nChannelsPerNetPeer = 4;
   ncclComm_t child = nullptr;
   ncclResult_t result = real().CommSplit(communicator.handle(), 0, communicator.rank(), &child, &config);
   // A nonblocking communicator may answer success although the child is still being made.

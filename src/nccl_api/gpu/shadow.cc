@@ -45,7 +45,7 @@ Shadow::~Shadow() {
 ncclResult_t Shadow::before_native(cudaStream_t stream) {
   return gpu_guarded([&] {
     const engine::cuda::OnDevice guard(engine_->device());
-    engine_->order().before(stream);
+    engine_->order().before(stream, engine::cuda::capture_of(stream));
     return ncclSuccess;
   });
 }
@@ -53,7 +53,7 @@ ncclResult_t Shadow::before_native(cudaStream_t stream) {
 ncclResult_t Shadow::after_native(cudaStream_t stream, bool later) {
   return gpu_guarded([&] {
     const engine::cuda::OnDevice guard(engine_->device());
-    engine_->order().after(stream, later);
+    engine_->order().after(stream, engine::cuda::capture_of(stream), later);
     return ncclSuccess;
   });
 }
