@@ -175,13 +175,22 @@ asm(R"(
   forwarder GetPeerDevicePointer
   forwarder GinInboxA2ACreateRequirement
   forwarder GinOutboxCreateRequirement
+  forwarder GetCftDeviceLeInfo
+  forwarder GetMultimemDeviceLeInfo
+  forwarder GetPeerDeviceLeInfo
+  forwarder TeamCft
+  forwarder TeamCftMultimem
 
-  # nccl.h, newer
+  # nccl.h, newer; the reductions with a configuration are DetCCL's: configured_reductions.cc
+  forwarder AllGatherConfig
+  forwarder AlltoAllConfig
+  forwarder BroadcastConfig
   forwarder CommGetUniqueId
   forwarder CommGrow
   forwarder CommMemStats
   forwarder CommResume
   forwarder CommSuspend
+  forwarder GatherConfig
   forwarder ParamBind
   forwarder ParamDumpAll
   forwarder ParamGet
@@ -197,6 +206,8 @@ asm(R"(
   forwarder ParamGetU64
   forwarder ParamGetU8
   forwarder PutSignal
+  forwarder ScatterConfig
+  forwarder SetEncryption
   forwarder Signal
   forwarder WaitSignal
   forwarder WinGetUserPtr
