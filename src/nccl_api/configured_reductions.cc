@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reductions that NCCL has from 2.32 on once more, with a configuration for the call. Left to the real library
-// they would go past the contract. What a configuration asks for is about time (channels, algorithms, a tag for
-// profilers) and DetCCL has no use for it, except for the event.
+// The reductions that NCCL has from 2.32 on once more, with a configuration for the call. Left to the real
+// library they would go past the contract. What a configuration asks for is about time (channels, algorithms,
+// a tag for profilers) and DetCCL has no use for it, except for the event.
 #include <cstdint>
 
 #include "nccl_api/border.h"
@@ -57,7 +57,8 @@ ncclResult_t ncclAllReduceConfig(const void* sendbuff, void* recvbuff, size_t co
     return function(sendbuff, recvbuff, count, datatype, op, comm, stream, config);
   }
   const ncclResult_t result = check(config);
-  return result != ncclSuccess ? result : ncclAllReduce(sendbuff, recvbuff, count, datatype, op, comm, stream);
+  return result != ncclSuccess ? result
+                               : ncclAllReduce(sendbuff, recvbuff, count, datatype, op, comm, stream);
 }
 
 ncclResult_t ncclReduceScatterConfig(const void* sendbuff, void* recvbuff, size_t recvcount,
@@ -80,7 +81,8 @@ ncclResult_t ncclReduceConfig(const void* sendbuff, void* recvbuff, size_t count
     return function(sendbuff, recvbuff, count, datatype, op, root, comm, stream, config);
   }
   const ncclResult_t result = check(config);
-  return result != ncclSuccess ? result : ncclReduce(sendbuff, recvbuff, count, datatype, op, root, comm, stream);
+  return result != ncclSuccess ? result
+                               : ncclReduce(sendbuff, recvbuff, count, datatype, op, root, comm, stream);
 }
 
 decltype(ncclAllReduceConfig) pncclAllReduceConfig __attribute__((alias("ncclAllReduceConfig")));

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include "nccl_api/digest.h"
 #include "support/command.h"
@@ -153,7 +154,8 @@ void reduce_with_a_configuration(const char* library) {
   auto* reduce = nccl.function<AllReduceConfig>("ncclAllReduceConfig");
   const float send = 3;
   CollectiveConfig config;
-  for (const CollectiveConfig* given : {static_cast<const CollectiveConfig*>(nullptr), &config}) {
+  for (const CollectiveConfig* given :
+       {static_cast<const CollectiveConfig*>(nullptr), &std::as_const(config)}) {
     float receive = 0;
     expect(reduce(&send, &receive, 1, ncclFloat32, ncclSum, comm, nullptr, given) == ncclSuccess,
            "a reduction");
