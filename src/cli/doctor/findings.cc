@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "cli/doctor/nccl_version.h"
 #include "cli/elf_file.h"
@@ -141,15 +143,18 @@ bool is_same(const ProcessFound& a, const ProcessFound& b) {
   return a.program == b.program && a.detccl == b.detccl && a.nccls == b.nccls && a.clients == b.clients;
 }
 
-/// A program in which no symbol tells of NCCL may still contain one, without symbols.
-void look_inside(const Process& process, Diagnosis& diagnosis) {
-  if (process.objects.empty()) return;
-  const auto elf = ElfFile::open(process.objects.front());
-  const std::string version = elf ? elf->embedded_nccl_version() : "";
-  if (version.empty()) return;
-  diagnosis.problems.push_back(
-      fmt::format("process {}: {} contains NCCL {}, statically linked: its calls do not reach DetCCL",
-                  process.pid, process.objects.front(), version));
+/// Where no symbol tells of NCCL, the program or a large library may still contain one, without symbols.
+void look_inside(const Process& process, Files& files, Diagnosis& diagnosis) {
+  constexpr std::uintmax_t kLarge = 20 << 20;  // NCCL's kernels alone are larger
+  for (const std::string& object : process.objects) {
+    std::error_code none;
+    const std::uintmax_t size = std::filesystem::file_size(object, none);
+    if (none || (size < kLarge && object != process.objects.front())) continue;
+    if (files.version(object).empty()) continue;
+    diagnosis.problems.push_back(
+        fmt::format("process {}: {} contains NCCL {}, statically linked: its calls do not reach DetCCL",
+                    process.pid, object, files.version(object)));
+  }
 }
 
 }  // namespace
@@ -162,7 +167,7 @@ void add_findings(const Watched& watched, Diagnosis& diagnosis) {
     add_nccls(process, files, found);
     add_clients(process, files, found);
     if (found.nccls.empty() && found.clients.empty()) {
-      look_inside(process, diagnosis);
+      look_inside(process, files, diagnosis);
       continue;
     }
     const auto same =
