@@ -147,11 +147,11 @@ TEST_F(Doctor, AStaticProgramAndASetuidOne) {
 }
 
 TEST_F(Doctor, TheEnvironment) {
-  const Diagnosis diagnosis =
-      doctor("--host --disable -- " + client(DETCCL_CLIENT), "DETCCL_SHEDULE=ring DETCCL_CHUNK=1");
+  const Diagnosis diagnosis = doctor("--host --disable -- " + client(DETCCL_CLIENT),
+                                     "DETCCL_SHEDULE=ring DETCCL_CHUNK=1 DETCCL_FALLBACK=native");
   EXPECT_EQ(diagnosis.exit_code, 1);
-  for (const char* part :
-       {"DETCCL_SHEDULE is no variable", "DETCCL_CHUNK='1' is not allowed", "DETCCL_DISABLE=1"})
+  for (const char* part : {"DETCCL_SHEDULE is no variable", "DETCCL_CHUNK='1' is not allowed",
+                           "DETCCL_DISABLE=1", "DETCCL_FALLBACK=native"})
     EXPECT_TRUE(contains(problems(diagnosis), part)) << diagnosis.text;
   const auto with_library = [this](const std::string& file) {
     return problems(doctor("-- " + client(DETCCL_CLIENT), "DETCCL_NCCL_LIBRARY=" + file));
