@@ -96,6 +96,13 @@ TEST_F(Doctor, AClientThatOpensAFileGoesPastTheShim) {
   EXPECT_TRUE(contains(problems(diagnosis), "goes past DetCCL to " DETCCL_HOSTNCCL)) << diagnosis.text;
 }
 
+TEST_F(Doctor, AskingForTheVersionGoesPastNothing) {
+  const Diagnosis diagnosis = doctor("--host -- " DETCCL_ASKS_VERSION " " DETCCL_HOSTNCCL);
+  EXPECT_EQ(diagnosis.exit_code, 0) << diagnosis.text;
+  EXPECT_TRUE(contains(diagnosis.report["notes"].dump(), "nothing was seen to call its NCCL"))
+      << diagnosis.text;
+}
+
 TEST_F(Doctor, AProgramWithoutNccl) {
   const Diagnosis diagnosis = doctor("-- true");
   EXPECT_EQ(diagnosis.exit_code, 1);

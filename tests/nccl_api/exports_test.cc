@@ -96,7 +96,8 @@ TEST(Exports, TheShimHasTheNewerOnesToo) {
 
 /// Where this machine has a real NCCL, of whatever version up to 2.32.
 TEST(Exports, TheShimHasWhatTheInstalledNcclHas) {
-  const Outcome installed = run("sh -c \"ldconfig -p | sed -n 's/.*libnccl.so.2 .*=> //p' | head -n 1\"");
+  const Outcome installed =
+      run("sh -c \"/sbin/ldconfig -p | sed -n 's/.*libnccl.so.2 .*=> //p' | head -n 1\"");
   const std::string library = installed.output.substr(0, installed.output.find('\n'));
   if (library.empty()) GTEST_SKIP() << "no NCCL is installed";
   const Names shim = exports_of(DETCCL_TEST_SHIM);
