@@ -31,6 +31,7 @@ void run_command(const DoctorOptions& options, Diagnosis& diagnosis) {
   if (placement.host)
     diagnosis.notes.push_back("NCCL on host memory is underneath: " + placement.host_folder);
   const std::string folder = library_folder();
+  require(folder + "/libdetccl_audit.so");
   const Watched watched = watch({.command = options.launch.command,
                                  .audit_library = folder + "/libdetccl_audit.so",
                                  .detccl = {folder + "/libdetccl.so", folder + "/shim/libnccl.so.2"},

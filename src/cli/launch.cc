@@ -103,12 +103,16 @@ Placement put_in_front(const LaunchOptions& options) {
   if (placement.host) prepend("LD_LIBRARY_PATH", placement.host_folder);
   choose(options, placement);
   placement.library = folder / (placement.shim ? "shim/libnccl.so.2" : "libdetccl.so");
-  for (const fs::path& file : {fs::path(placement.library), host_library})
-    if (!fs::exists(file)) throw std::runtime_error(file.string() + " is missing");
+  require(placement.library);
+  require(host_library);
   if (placement.shim && options.host && requested.empty())
     setenv("DETCCL_NCCL_LIBRARY", host_library.c_str(), 1);
   prepend("LD_PRELOAD", placement.library);
   return placement;
+}
+
+void require(const std::string& file) {
+  if (!fs::exists(file)) throw std::runtime_error(file + " is missing");
 }
 
 std::string find_program(const std::string& command) {

@@ -43,6 +43,9 @@ Placement put_in_front(const LaunchOptions& options);
 /// The file that execvp would take for `command`; empty if there is none.
 std::string find_program(const std::string& command);
 
+/// Throws std::runtime_error if a file of this installation is missing.
+void require(const std::string& file);
+
 /// A folder of this installation: "lib".
 std::string library_folder();
 

@@ -8,11 +8,22 @@
 
 #include <array>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include "cli/elf_file.h"
 
 namespace detccl::cli {
 namespace {
+
+/// This process's environment without what is preloaded, which may be a libnccl.so.2.
+std::vector<char*> environment() {
+  std::vector<char*> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!std::string_view(*entry).starts_with("LD_PRELOAD=")) entries.push_back(*entry);
+  entries.push_back(nullptr);
+  return entries;
+}
 
 /// The standard output of a program.
 std::string output_of(std::array<const char*, 3> arguments) {
@@ -26,7 +37,8 @@ std::string output_of(std::array<const char*, 3> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     mutable_arguments[i] = const_cast<char*>(arguments[i]);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, arguments[0], &actions, nullptr, mutable_arguments.data(), environ);
+  const int failed =
+      posix_spawn(&child, arguments[0], &actions, nullptr, mutable_arguments.data(), environment().data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string output;
@@ -44,7 +56,7 @@ bool is_linked_with_nccl(const std::string& program) {
   const auto file = ElfFile::open(program);
   const std::string loader = file ? file->interpreter() : "";
   if (loader.empty()) return false;
-  return output_of({loader.c_str(), "--list", program.c_str()}).find("libnccl.so.2") != std::string::npos;
+  return output_of({loader.c_str(), "--list", program.c_str()}).find("libnccl.so.2 =>") != std::string::npos;
 }
 
 }  // namespace detccl::cli

@@ -10,8 +10,9 @@
 // For each function: its name, its slot, and two pieces of code. `nccl…` jumps to what the slot holds. That
 // is at first the other piece, which hands name and slot to detccl_forward_first. It keeps every register in
 // which arguments travel, has the slot filled, and goes on to the function.
+asm(
 #if defined(__x86_64__)
-asm(R"(
+    R"(
 .macro forwarder name
   .section .rodata
   .Ldetccl_name_\name: .asciz "nccl\name"
@@ -84,9 +85,9 @@ detccl_forward_first:
   jmp *%r11
   .cfi_endproc
   .size detccl_forward_first, . - detccl_forward_first
-)");
+)"
 #else
-asm(R"(
+    R"(
 .macro forwarder name
   .section .rodata
   .Ldetccl_name_\name: .asciz "nccl\name"
@@ -150,11 +151,10 @@ detccl_forward_first:
   br x16
   .cfi_endproc
   .size detccl_forward_first, . - detccl_forward_first
-)");
+)"
 #endif
-
-asm(R"(
-  # nccl_device.h, 2.28
+    R"(
+  /* nccl_device.h, 2.28 */
   forwarder DevCommCreate
   forwarder DevCommDestroy
   forwarder GinBarrierCreateRequirement
@@ -167,7 +167,7 @@ asm(R"(
   forwarder TeamRankToWorld
   forwarder TeamWorld
 
-  # nccl_device.h, newer
+  /* nccl_device.h, newer */
   forwarder CommQueryProperties
   forwarder GetLsaDevicePointer
   forwarder GetLsaMultimemDevicePointer
@@ -175,13 +175,22 @@ asm(R"(
   forwarder GetPeerDevicePointer
   forwarder GinInboxA2ACreateRequirement
   forwarder GinOutboxCreateRequirement
+  forwarder GetCftDeviceLeInfo
+  forwarder GetMultimemDeviceLeInfo
+  forwarder GetPeerDeviceLeInfo
+  forwarder TeamCft
+  forwarder TeamCftMultimem
 
-  # nccl.h, newer
+  /* nccl.h, newer; the reductions with a configuration are DetCCL's: configured_reductions.cc */
+  forwarder AllGatherConfig
+  forwarder AlltoAllConfig
+  forwarder BroadcastConfig
   forwarder CommGetUniqueId
   forwarder CommGrow
   forwarder CommMemStats
   forwarder CommResume
   forwarder CommSuspend
+  forwarder GatherConfig
   forwarder ParamBind
   forwarder ParamDumpAll
   forwarder ParamGet
@@ -197,10 +206,12 @@ asm(R"(
   forwarder ParamGetU64
   forwarder ParamGetU8
   forwarder PutSignal
+  forwarder ScatterConfig
+  forwarder SetEncryption
   forwarder Signal
   forwarder WaitSignal
   forwarder WinGetUserPtr
 
-  # exported by NCCL without a declaration
+  /* exported by NCCL without a declaration */
   forwarder ResetDebugInitInternal
 )");

@@ -14,9 +14,11 @@ namespace detccl::nccl_api {
 namespace {
 
 /// Those that return something else than a code.
-constexpr std::array<std::string_view, 8> kWithoutCode = {
-    "ncclLLA2ACalcSlots", "ncclParamDumpAll",  "ncclResetDebugInitInternal", "ncclTeamLsa",
-    "ncclTeamRail",       "ncclTeamRankToLsa", "ncclTeamRankToWorld",        "ncclTeamWorld",
+constexpr std::array<std::string_view, 10> kWithoutCode = {
+    "ncclLLA2ACalcSlots", "ncclParamDumpAll",    "ncclResetDebugInitInternal",
+    "ncclTeamCft",        "ncclTeamCftMultimem", "ncclTeamLsa",
+    "ncclTeamRail",       "ncclTeamRankToLsa",   "ncclTeamRankToWorld",
+    "ncclTeamWorld",
 };
 
 /// As large as the largest of their results: a team, three numbers, in two registers.

@@ -42,10 +42,10 @@ void read_dynamic(const dl_phdr_info& info, LoadedObject& object) {
   const char* strings = dynamic == nullptr ? nullptr : string_table(info, dynamic);
   if (strings == nullptr) return;
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-    const char* text = strings + dynamic->d_un.d_val;
-    if (dynamic->d_tag == DT_NEEDED && std::string_view(text) == kNcclName) object.needs_nccl = true;
-    if (dynamic->d_tag == DT_RPATH) object.rpath = text;
-    if (dynamic->d_tag == DT_RUNPATH) object.runpath = text;
+    const ElfW(Xword) offset = dynamic->d_un.d_val;
+    if (dynamic->d_tag == DT_NEEDED && strings + offset == kNcclName) object.needs_nccl = true;
+    if (dynamic->d_tag == DT_RPATH) object.rpath = strings + offset;
+    if (dynamic->d_tag == DT_RUNPATH) object.runpath = strings + offset;
   }
   if (!object.runpath.empty()) object.rpath.clear();  // the loader does not look at it then
 }

@@ -26,17 +26,6 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The folders in which a library's loader looks for what `objects` ask for.
-Strings loader_folders(std::span<const LoadedObject> objects, bool linked) {
-  Strings folders;
-  for (const LoadedObject& object : objects)
-    if (object.needs_nccl == linked) append(folders, folders_of(object.rpath, object.path));
-  append(folders, folders_of(variable("LD_LIBRARY_PATH"), ""));
-  for (const LoadedObject& object : objects)
-    if (object.needs_nccl == linked) append(folders, folders_of(object.runpath, object.path));
-  return folders;
-}
-
 /// The site-packages and dist-packages folders under `prefix`, which is a Python installation.
 void add_packages(const fs::path& prefix, Strings& folders) {
   std::error_code none;
@@ -76,6 +65,16 @@ T read_at(const std::string& bytes, std::size_t offset) {
 }
 
 }  // namespace
+
+std::vector<std::string> loader_folders(std::span<const LoadedObject> objects, bool linked) {
+  Strings folders;
+  for (const LoadedObject& object : objects)
+    if (object.needs_nccl == linked) append(folders, folders_of(object.rpath, object.path));
+  append(folders, folders_of(variable("LD_LIBRARY_PATH"), ""));
+  for (const LoadedObject& object : objects)
+    if (object.needs_nccl == linked) append(folders, folders_of(object.runpath, object.path));
+  return folders;
+}
 
 std::vector<std::string> wheel_folders(std::span<const LoadedObject> objects, const std::string& program,
                                        const std::string& argument_0) {

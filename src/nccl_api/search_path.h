@@ -16,6 +16,10 @@ namespace detccl::nccl_api {
 /// then in Python's packages; then what the loader finds for everybody. Each once.
 std::vector<std::string> search_path(std::string_view file);
 
+/// The folders in which the loader looks for what `objects` ask for that were linked with libnccl.so.2, or
+/// that were not: their DT_RPATH, LD_LIBRARY_PATH, their DT_RUNPATH.
+std::vector<std::string> loader_folders(std::span<const LoadedObject> objects, bool linked);
+
 /// The folders `…/nvidia/nccl/lib` of the Python installations that the objects are from, or, where
 /// `program` is a Python interpreter started as `arguments_0`, of its own.
 std::vector<std::string> wheel_folders(std::span<const LoadedObject> objects, const std::string& program,

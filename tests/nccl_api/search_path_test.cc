@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/search_path.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "nccl_api/real_library.h"
 #include "support/command.h"
 
 namespace detccl::nccl_api {
@@ -24,6 +26,30 @@ TEST(SearchPath, ThisProgramComesFirstAndNeedsNoNccl) {
   EXPECT_EQ(objects[0].path, std::filesystem::read_symlink("/proc/self/exe"));
   for (const LoadedObject& object : objects)
     EXPECT_FALSE(object.needs_nccl) << object.path;
+}
+
+TEST(SearchPath, WhereTheLoaderLooksForLinkedObjects) {
+  const LoadedObject objects[] = {
+      {.path = "/bin/program", .runpath = "/program"},
+      {.path = "/t/lib/cuda.so", .rpath = "$ORIGIN/../nccl", .needs_nccl = true},
+      {.path = "/c/nccl.so", .runpath = "/c/run", .needs_nccl = true},
+  };
+  setenv("LD_LIBRARY_PATH", "/path", 1);
+  EXPECT_EQ(loader_folders(objects, true), (Strings{"/t/lib/../nccl", "/path", "/c/run"}));
+  EXPECT_EQ(loader_folders(objects, false), (Strings{"/path", "/program"}));
+  unsetenv("LD_LIBRARY_PATH");
+}
+
+/// A library that was linked with the NCCL for host memory.
+TEST(SearchPath, AnObjectThatNeedsNccl) {
+  ASSERT_NE(dlopen(DETCCL_TEST_LINKED_LIBRARY, RTLD_NOW), nullptr) << dlerror();
+  const auto objects = loaded_objects();
+  const auto found = std::ranges::find(objects, std::string(DETCCL_TEST_LINKED_LIBRARY), &LoadedObject::path);
+  ASSERT_NE(found, objects.end());
+  EXPECT_TRUE(found->needs_nccl);
+  const Strings files = search_path(kNcclName);
+  ASSERT_FALSE(files.empty());
+  EXPECT_TRUE(std::filesystem::equivalent(files[0], DETCCL_TEST_HOSTNCCL)) << files[0];
 }
 
 TEST(SearchPath, WheelsBesideALoadedExtension) {

@@ -3,8 +3,11 @@
 // have, and libraries that lack functions.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <nccl.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include "nccl_api/digest.h"
 #include "support/command.h"
@@ -129,6 +132,62 @@ TEST(Shim, NewerFunctionsThatTheLibraryLacksAreNamedAtEachCall) {
   EXPECT_EXIT(
       call_newer_functions_of_an_old_library(), testing::ExitedWithCode(0),
       "ncclCommSuspend: .*nccl_2_18.so has no such function(.|\n)*ncclCommSuspend: (.|\n)*ncclTeamWorld: ");
+}
+
+/// ncclCollConfig_t of 2.32: what comes after the size is not looked at, but for the event at its end.
+struct CollectiveConfig {
+  std::size_t size = sizeof(CollectiveConfig);
+  std::uint64_t others[7] = {};
+  void* launch_event = nullptr;
+};
+
+using AllReduceConfig = ncclResult_t(const void*, void*, std::size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t,
+                                     cudaStream_t, const void*);
+
+void reduce_with_a_configuration(const char* library) {
+  const Opened nccl(library, DETCCL_TEST_HOSTNCCL_FOLDER "/libnccl.so.2");
+  ncclUniqueId id;
+  ncclComm_t comm = nullptr;
+  expect(nccl.function<decltype(ncclGetUniqueId)>("ncclGetUniqueId")(&id) == ncclSuccess, "the id");
+  expect(nccl.function<decltype(ncclCommInitRank)>("ncclCommInitRank")(&comm, 1, id, 0) == ncclSuccess,
+         "the rank");
+  auto* reduce = nccl.function<AllReduceConfig>("ncclAllReduceConfig");
+  const float send = 3;
+  CollectiveConfig config;
+  for (const CollectiveConfig* given :
+       {static_cast<const CollectiveConfig*>(nullptr), &std::as_const(config)}) {
+    float receive = 0;
+    expect(reduce(&send, &receive, 1, ncclFloat32, ncclSum, comm, nullptr, given) == ncclSuccess,
+           "a reduction");
+    expect(receive == send, "its result");
+  }
+  config.launch_event = &config;
+  float untouched = 0;
+  expect(reduce(&send, &untouched, 1, ncclFloat32, ncclSum, comm, nullptr, &config) == ncclInvalidUsage &&
+             untouched == 0,
+         "an event");
+  std::_Exit(0);
+}
+
+TEST(Shim, ReductionsWithAConfigurationAreDetccls) {
+  setenv("NCCL_SOCKET_IFNAME", "lo", 1);
+  for (const char* library : {DETCCL_TEST_LIBRARY, DETCCL_TEST_SHIM})
+    EXPECT_EXIT(reduce_with_a_configuration(library), testing::ExitedWithCode(0), "launchCompletionEvent");
+}
+
+void reduce_natively() {
+  setenv("DETCCL_DISABLE", "1", 1);
+  const Opened nccl(DETCCL_TEST_SHIM, DETCCL_TEST_NEW_NCCL);
+  int calls = 0;
+  auto* reduce = nccl.function<AllReduceConfig>("ncclAllReduceConfig");
+  expect(reduce(nullptr, nullptr, 7, ncclFloat32, ncclSum, nullptr, nullptr, &calls) == ncclSuccess,
+         "the call");
+  expect(calls == 7, "the real library's function");
+  std::_Exit(0);
+}
+
+TEST(Shim, DisabledTheyAreTheRealLibrarys) {
+  EXPECT_EXIT(reduce_natively(), testing::ExitedWithCode(0), "");
 }
 
 /// A library's name, which the loader takes for the shim itself once that is loaded.

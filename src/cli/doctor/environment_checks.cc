@@ -54,6 +54,8 @@ void check_environment_variables(Diagnosis& diagnosis) {
   const auto& configuration = environment.configuration();
   if (configuration.disable)
     diagnosis.problems.emplace_back("DETCCL_DISABLE=1: reductions are NCCL's own, nothing is promised");
+  if (configuration.fallback_native)
+    diagnosis.problems.emplace_back("DETCCL_FALLBACK=native: what cannot be deterministic runs natively");
   check_library(configuration.nccl_library, diagnosis);
   if (const char* list = std::getenv("LD_PRELOAD")) check_preloaded(list, diagnosis);
 }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "cli/doctor/nccl_version.h"
 #include "cli/elf_file.h"
@@ -80,13 +82,18 @@ void add_nccls(const Process& process, Files& files, ProcessFound& found) {
   }
 }
 
+/// Functions that have nothing to do with communicators.
+bool is_harmless(const std::string& name) {
+  return name == "ncclGetVersion" || name == "ncclGetErrorString" || name == "ncclGetLastError";
+}
+
 void add_clients(const Process& process, Files& files, ProcessFound& found) {
   for (const Bind& bind : process.binds) {
     const Kind& caller = files.kind(bind.caller);
     const Kind& function = files.kind(bind.function);
     if (caller.detccl || caller.library || !(function.detccl || function.library || function.contains))
       continue;
-    if (bind.caller == bind.function) continue;
+    if (bind.caller == bind.function || (!function.detccl && is_harmless(bind.name))) continue;
     const ClientFound client{.file = bind.caller,
                              .how = bind.looked_up ? "looked up" : "linked",
                              .function = bind.function,
@@ -120,12 +127,16 @@ void judge(const ProcessFound& process, Diagnosis& diagnosis) {
   for (const ClientFound& client : process.clients) {
     // One that stands in front of DetCCL and calls it is in order.
     if (client.reaches_detccl || reaches_detccl(process, client.function) || process.detccl.empty()) continue;
-    problem(fmt::format("{} goes past DetCCL to {}{}", client.file, client.function,
-                        client.how == "looked up"
-                            ? ", which it opens by its path or from which it looks up the "
-                              "next; with --via shim those that open it by its name are reached"
-                            : ""));
+    problem(
+        fmt::format("{} goes past DetCCL to {}{}", client.file, client.function,
+                    client.how == "looked up"
+                        ? ", which it opens itself: by the name libnccl.so.2 it would get the shim (--via "
+                          "shim), by a path it gets that file"
+                        : ""));
   }
+  if (process.clients.empty() && !process.nccls.front().contained)
+    diagnosis.notes.push_back(
+        fmt::format("process {}, {}: nothing was seen to call its NCCL", process.pid, process.program));
   for (const NcclFound& nccl : process.nccls) {
     if (nccl.contained)
       problem(fmt::format("{} has an NCCL of its own, statically linked: its calls do not reach DetCCL",
@@ -141,15 +152,18 @@ bool is_same(const ProcessFound& a, const ProcessFound& b) {
   return a.program == b.program && a.detccl == b.detccl && a.nccls == b.nccls && a.clients == b.clients;
 }
 
-/// A program in which no symbol tells of NCCL may still contain one, without symbols.
-void look_inside(const Process& process, Diagnosis& diagnosis) {
-  if (process.objects.empty()) return;
-  const auto elf = ElfFile::open(process.objects.front());
-  const std::string version = elf ? elf->embedded_nccl_version() : "";
-  if (version.empty()) return;
-  diagnosis.problems.push_back(
-      fmt::format("process {}: {} contains NCCL {}, statically linked: its calls do not reach DetCCL",
-                  process.pid, process.objects.front(), version));
+/// Where no symbol tells of NCCL, the program or a large library may still contain one, without symbols.
+void look_inside(const Process& process, Files& files, Diagnosis& diagnosis) {
+  constexpr std::uintmax_t kLarge = 20 << 20;  // NCCL's kernels alone are larger
+  for (const std::string& object : process.objects) {
+    std::error_code none;
+    const std::uintmax_t size = std::filesystem::file_size(object, none);
+    if (none || (size < kLarge && object != process.objects.front())) continue;
+    if (files.version(object).empty()) continue;
+    diagnosis.problems.push_back(
+        fmt::format("process {}: {} contains NCCL {}, statically linked: its calls do not reach DetCCL",
+                    process.pid, object, files.version(object)));
+  }
 }
 
 }  // namespace
@@ -162,7 +176,7 @@ void add_findings(const Watched& watched, Diagnosis& diagnosis) {
     add_nccls(process, files, found);
     add_clients(process, files, found);
     if (found.nccls.empty() && found.clients.empty()) {
-      look_inside(process, diagnosis);
+      look_inside(process, files, diagnosis);
       continue;
     }
     const auto same =
@@ -174,6 +188,9 @@ void add_findings(const Watched& watched, Diagnosis& diagnosis) {
       diagnosis.processes.push_back(std::move(found));
     }
   }
+  if (watched.processes.empty() && !watched.failed)
+    diagnosis.problems.push_back(
+        "no process reported: their loader takes no audit library (see rtld-audit(7))");
   if (diagnosis.processes.empty() && diagnosis.problems.empty())
     diagnosis.problems.push_back("no NCCL was seen: no process loaded one or asked for one");
 }
