@@ -114,7 +114,7 @@ constexpr std::array kVariables = {
              "Payload bytes that move through the pipeline at a time.", take_chunk},
     Variable{
         "DETCCL_SCRATCH", "auto", "auto, or bytes with an optional K or M, 64K to 16384M",
-        "Memory that each communicator sets aside for values on their way: 16M on the host, 48M on a GPU.",
+        "Memory that each communicator sets aside for values on their way: 16M on the host, 64M on a GPU.",
         take_scratch},
     Variable{"DETCCL_FALLBACK", "error", "error|native",
              "What becomes of a reduction that cannot be deterministic: it fails and says why, or it runs "

@@ -4,13 +4,13 @@
 namespace detccl::nccl_api {
 namespace {
 
-/// Three chunks under way: one on its way to its owners, one that is folded, one on its way back.
-constexpr std::size_t kGpuScratch = std::size_t{48} << 20;
+/// Two chunks under way: one is exchanged while the other is folded.
+constexpr std::size_t kGpuScratch = std::size_t{64} << 20;
 
 /// A launch costs as much time as some hundred KB on their way, so chunks are large.
 engine::Tuning gpu_tuning() {
   engine::Tuning tuning;
-  tuning.chunk_bytes = std::uint64_t{16} << 20;
+  tuning.chunk_bytes = std::uint64_t{32} << 20;
   tuning.chained_chunk_bytes = std::uint64_t{1} << 20;
   tuning.gather_limit = std::uint64_t{2} << 20;
   return tuning;

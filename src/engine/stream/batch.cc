@@ -77,12 +77,18 @@ Batch::Batch(std::vector<Task> tasks, std::size_t scratch_limit)
     lane_bytes_ = std::max(lane_bytes_, wave.scratch);
   if (lane_bytes_ > scratch_limit)
     throw std::invalid_argument("a chunk needs more scratch than the communicator has: use smaller chunks");
-  for (const Task& task : tasks_)
+  for (const Task& task : tasks_) {
     length_ = std::max(length_, length(task));
+    life_ = std::max(life_, task.program->scratch_life);
+  }
+  const bool one_kind = std::all_of(tasks_.begin(), tasks_.end(), [this](const Task& task) {
+    return task.program->kind == tasks_.front().program->kind;
+  });
+  if (!one_kind) life_ = length_;
   if (overlapped_) {
-    lanes_ = std::min<std::size_t>(waves_.size(), length_);
+    lanes_ = std::min<std::size_t>(waves_.size(), life_);
     if (lane_bytes_ != 0) lanes_ = std::clamp<std::size_t>(scratch_limit / lane_bytes_, 1, lanes_);
-    interval_ = static_cast<std::uint32_t>((length_ + lanes_ - 1) / lanes_);
+    interval_ = static_cast<std::uint32_t>((life_ + lanes_ - 1) / lanes_);
   }
   if (!waves_.empty()) ticks_ = static_cast<std::uint32_t>(waves_.size() - 1) * interval_ + length_;
 }

@@ -86,6 +86,7 @@ class Batch {
   std::vector<Current> current_;
   std::size_t lane_bytes_ = 0, lanes_ = 1;
   std::uint32_t length_ = 0;    ///< of the longest wave
+  std::uint32_t life_ = 1;      ///< of the scratch: waves so far apart may share it
   std::uint32_t interval_ = 1;  ///< between two waves' starts
   std::uint32_t ticks_ = 0;
   bool overlapped_ = false;

@@ -108,6 +108,34 @@ std::vector<std::uint32_t> largest_candidates(const plan::Spec& spec) {
   return ranks;
 }
 
+/// Ticks from a rank's first use of its scratch until the last one is complete.
+std::uint32_t scratch_life(const plan::Program& program, const Timetable& table, std::uint32_t latency) {
+  std::uint32_t first = ~std::uint32_t{0}, end = 0;
+  const auto use = [&](const Region& region, std::uint32_t from, std::uint32_t until) {
+    if (region.buffer != Buffer::scratch) return;
+    first = std::min(first, from);
+    end = std::max(end, until);
+  };
+  std::size_t transfer = 0;
+  for (std::size_t s = 0; s < program.stages.size(); ++s) {
+    const plan::Stage& stage = program.stages[s];
+    for (const auto* transfers : {&stage.receives, &stage.sends}) {
+      for (const plan::Transfer& t : *transfers) {
+        const std::uint32_t tick = table.transfers[transfer++];
+        use(t.region, tick, tick + 1);
+      }
+    }
+    for (const plan::Fold& fold : stage.folds) {
+      const bool partials = fold.operands.size() > kMaxOperands;
+      for (const Region& region : fold.operands)
+        use(region, table.folds[s], table.folds[s] + latency);
+      use(fold.result, table.folds[s], table.folds[s] + latency);
+      if (partials) use({0, 0, 0, Buffer::scratch}, table.folds[s], table.folds[s] + latency);
+    }
+  }
+  return end > first ? end - first : 1;
+}
+
 std::vector<Action> actions_of(const plan::Program& program, const Timetable& table,
                                const std::vector<bool>& gathers) {
   std::vector<Action> actions;
@@ -141,12 +169,19 @@ StreamProgram prepare(std::shared_ptr<const plan::Program> program, const plan::
   const Layout own = lay_out(*program, spec, rank, arithmetic, gathers);
   prepared.slots = own.slots;
   prepared.partials = own.partials;
-  for (const std::uint32_t r : largest_candidates(spec))
+  constexpr std::uint32_t kOverlap = 2;
+  std::vector<std::uint32_t> ranks = largest_candidates(spec);
+  ranks.push_back(rank);
+  const std::vector<Timetable> tables = timetables(spec, ranks, kOverlap);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const plan::Program other = plan::build(spec, ranks[i]);
     prepared.scratch =
-        std::max(prepared.scratch, lay_out(plan::build(spec, r), spec, r, arithmetic, gathers).scratch);
-
+        std::max(prepared.scratch, lay_out(other, spec, ranks[i], arithmetic, gathers).scratch);
+    prepared.scratch_life = std::max(prepared.scratch_life, scratch_life(other, tables[i], kOverlap));
+  }
+  prepared.kind = {spec.collective, spec.schedule, spec.root};
   const Timetable serial = timetables(spec, {rank}, 1).front();
-  const Timetable overlapped = timetables(spec, {rank}, 2).front();
+  const Timetable& overlapped = tables.back();
   prepared.serial = actions_of(*program, serial, own.gathers);
   prepared.overlapped = actions_of(*program, overlapped, own.gathers);
   prepared.serial_length = serial.length;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "device/host/fold.h"
@@ -29,13 +30,19 @@ struct Action {
 
 struct StreamProgram {
   std::shared_ptr<const plan::Program> program;
-  std::vector<std::size_t> slots;   ///< bytes from the start of the scratch to each slot
-  std::size_t partials = 0;         ///< bytes to the place for partial results of long folds
-  std::size_t scratch = 0;          ///< bytes that every rank sets aside: those of the rank with the most
-  std::vector<Action> serial;       ///< ascending ticks; a fold's results are there in the next tick …
-  std::vector<Action> overlapped;   ///< … or in the next but one
-  std::uint32_t serial_length = 0;  ///< ticks, the same on every rank
+  std::vector<std::size_t> slots;  ///< bytes from the start of the scratch to each slot
+  std::size_t partials = 0;        ///< bytes to the place for partial results of long folds
+  std::size_t scratch = 0;         ///< bytes that every rank sets aside: those of the rank with the most
+  std::vector<Action> serial;      ///< ascending ticks; a fold's results are there in the next tick …
+  std::vector<Action> overlapped;  ///< … or in the next but one
+  // In ticks, and the same on every rank:
+  std::uint32_t serial_length = 0;
   std::uint32_t overlapped_length = 0;
+  /// Overlapped: so long after its first use a rank's scratch is free again, on the rank where it takes
+  /// longest. Programs of the same kind that start so far apart can use the same memory; those of different
+  /// kinds, where a rank's first use may be earlier in the second, if they start overlapped_length apart.
+  std::uint32_t scratch_life = 1;
+  std::tuple<plan::Collective, plan::Schedule, std::uint32_t> kind;  ///< and the root
 };
 
 /// `program` is rank `rank`'s of `spec`. `gathers`: whether all-gathers may be used, the same on every rank.
