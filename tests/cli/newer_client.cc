@@ -2,10 +2,10 @@
 // Linked with an NCCL that has a function which the preloaded library lacks.
 extern "C" {
 int ncclGetVersion(int* version);
-int ncclCommGrow(int* calls);
+int ncclCommResume(int* calls);
 }
 
 int main() {
   int version = 0, calls = 0;
-  return ncclGetVersion(&version) == 0 && ncclCommGrow(&calls) == 1 ? 0 : 1;
+  return ncclGetVersion(&version) == 0 && ncclCommResume(&calls) == 1 ? 0 : 1;
 }
