@@ -8,11 +8,14 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "cli/doctor/doctor_report.h"
 #include "cli/doctor/environment_checks.h"
 #include "cli/doctor/findings.h"
 #include "cli/doctor/watch.h"
+#include "cli/elf_file.h"
 #include "cli/launch.h"
 
 namespace detccl::cli {
@@ -23,6 +26,11 @@ struct DoctorOptions {
   unsigned timeout = 60;
   bool to_the_end = false, json = false;
 };
+
+std::set<std::string, std::less<>> functions_of(const std::string& library) {
+  const auto file = ElfFile::open(library);
+  return file ? file->defined() : std::set<std::string, std::less<>>();
+}
 
 void run_command(const DoctorOptions& options, Diagnosis& diagnosis) {
   const Placement placement = put_in_front(options.launch);
@@ -35,6 +43,7 @@ void run_command(const DoctorOptions& options, Diagnosis& diagnosis) {
   const Watched watched = watch({.command = options.launch.command,
                                  .audit_library = folder + "/libdetccl_audit.so",
                                  .detccl = {folder + "/libdetccl.so", folder + "/shim/libnccl.so.2"},
+                                 .functions = functions_of(placement.library),
                                  .timeout = std::chrono::seconds(options.timeout),
                                  .to_the_end = options.to_the_end});
   diagnosis.ended = watched.ended;

@@ -181,16 +181,11 @@ detccl_forward_first:
   forwarder TeamCft
   forwarder TeamCftMultimem
 
-  /* nccl.h, newer; the reductions with a configuration are DetCCL's: configured_reductions.cc */
-  forwarder AllGatherConfig
-  forwarder AlltoAllConfig
-  forwarder BroadcastConfig
+  /* nccl.h, newer; the others that are newer are not only forwarded: newer_operations.cc, newer_reductions.cc */
   forwarder CommGetUniqueId
-  forwarder CommGrow
   forwarder CommMemStats
   forwarder CommResume
   forwarder CommSuspend
-  forwarder GatherConfig
   forwarder ParamBind
   forwarder ParamDumpAll
   forwarder ParamGet
@@ -205,11 +200,7 @@ detccl_forward_first:
   forwarder ParamGetU32
   forwarder ParamGetU64
   forwarder ParamGetU8
-  forwarder PutSignal
-  forwarder ScatterConfig
   forwarder SetEncryption
-  forwarder Signal
-  forwarder WaitSignal
   forwarder WinGetUserPtr
 
   /* exported by NCCL without a declaration */

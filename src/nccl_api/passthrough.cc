@@ -1,30 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that is the real library's own business. As in NCCL, each function also has its pnccl name, by
 // which a profiler that stands in front of nccl names reaches what is behind them: DetCCL, not past it.
-#include "nccl_api/border.h"
-#include "nccl_api/native_call.h"
-#include "nccl_api/runtime.h"
-
-namespace detccl::nccl_api {
-namespace {
-
-/// A native operation on a communicator: refused when the communicator is in error, and noted by an open
-/// group.
-template <class Function, class... Arguments>
-ncclResult_t operate(const Function& function, ncclComm_t comm, cudaStream_t stream, Arguments... arguments) {
-  if (passes_through()) return function(arguments..., comm, stream);
-  return guarded([&] {
-    const auto communicator = runtime().communicators.find(comm);
-    const ncclResult_t error = communicator == nullptr ? ncclSuccess : communicator->error();
-    if (error != ncclSuccess) {
-      return Group::current().poison(fail(error, communicator->name() + ": the communicator is in error"));
-    }
-    return native_call(communicator, stream, [&] { return function(arguments..., comm, stream); });
-  });
-}
-
-}  // namespace
-}  // namespace detccl::nccl_api
+#include "nccl_api/operate.h"
 
 using detccl::nccl_api::Group;
 using detccl::nccl_api::guarded;

@@ -103,6 +103,14 @@ TEST_F(Doctor, AskingForTheVersionGoesPastNothing) {
       << diagnosis.text;
 }
 
+TEST_F(Doctor, WhatThePreloadLacksIsTheOthersAsItShouldBe) {
+  const Diagnosis diagnosis = doctor("--via preload -- " DETCCL_NEWER_CLIENT);
+  EXPECT_EQ(diagnosis.exit_code, 0) << diagnosis.text;
+  EXPECT_TRUE(diagnosis.report["processes"][0]["nccl"][0]["behind_detccl"]) << diagnosis.text;
+  ASSERT_EQ(diagnosis.report["processes"][0]["clients"].size(), 1u) << diagnosis.text;
+  EXPECT_TRUE(diagnosis.report["processes"][0]["clients"][0]["reaches_detccl"]) << diagnosis.text;
+}
+
 TEST_F(Doctor, AProgramWithoutNccl) {
   const Diagnosis diagnosis = doctor("-- true");
   EXPECT_EQ(diagnosis.exit_code, 1);

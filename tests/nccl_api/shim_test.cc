@@ -98,7 +98,7 @@ using ManyArguments = double(int, double, long, double, unsigned, float, int, do
 
 void call_newer_functions() {
   const Opened nccl(DETCCL_TEST_SHIM, DETCCL_TEST_NEW_NCCL);
-  auto* many = nccl.function<ManyArguments>("pncclWaitSignal");
+  auto* many = nccl.function<ManyArguments>("pncclParamGet");
   for (const int round : {1, 2}) {
     const double sum =
         many(round, 0.5, 1L << 40, 0.25, 4000000000u, 0.125f, -4, 1, -5, 2, 6, 3, 7, 4, 8, 5, 6.5);
@@ -110,8 +110,8 @@ void call_newer_functions() {
   const Team team = nccl.function<Team(void*)>("ncclTeamWorld")(&ranks);
   expect(team.ranks == 8 && team.rank == 1 && team.stride == -7, "a result in two registers");
   int calls = 0;
-  expect(nccl.function<int(int*)>("ncclCommGrow")(&calls) == 1, "the first call");
-  expect(nccl.function<int(int*)>("pncclCommGrow")(&calls) == 2, "the second call");
+  expect(nccl.function<int(int*)>("ncclCommResume")(&calls) == 1, "the first call");
+  expect(nccl.function<int(int*)>("pncclCommResume")(&calls) == 2, "the second call");
   std::_Exit(0);
 }
 
@@ -119,19 +119,50 @@ TEST(Shim, NewerFunctionsGetTheirArgumentsAsTheyAre) {
   EXPECT_EXIT(call_newer_functions(), testing::ExitedWithCode(0), "");
 }
 
+void call_newer_operations(const char* library) {
+  const Opened nccl(library, DETCCL_TEST_NEW_NCCL);
+  unsigned long seen = 0;
+  using PutSignal =
+      int(void*, unsigned long, int, int, void*, unsigned long, int, int, unsigned, void*, void*);
+  expect(
+      nccl.function<PutSignal>("ncclPutSignal")(&seen, 1, 2, 3, nullptr, 4, 5, 6, 7, nullptr, nullptr) == 0,
+      "ncclPutSignal");
+  expect(seen == 7654321, "its arguments");
+  int received = 0;
+  const int config = 1000;
+  using Broadcast = int(const void*, void*, unsigned long, int, int, void*, void*, const void*);
+  expect(nccl.function<Broadcast>("pncclBroadcastConfig")(nullptr, &received, 30, 0, 4, nullptr, nullptr,
+                                                          &config) == 0 &&
+             received == 1034,
+         "ncclBroadcastConfig");
+  void* grown = &received;
+  using Grow = int(void*, int, const void*, int, void**, void*);
+  expect(
+      nccl.function<Grow>("ncclCommGrow")(nullptr, 3, nullptr, -1, &grown, nullptr) == 0 && grown == nullptr,
+      "ncclCommGrow");
+  std::_Exit(0);
+}
+
+TEST(Shim, NewerOperationsAreSeenOnTheirWay) {
+  for (const char* library : {DETCCL_TEST_LIBRARY, DETCCL_TEST_SHIM})
+    EXPECT_EXIT(call_newer_operations(library), testing::ExitedWithCode(0), "");
+}
+
 void call_newer_functions_of_an_old_library() {
   const Opened nccl(DETCCL_TEST_SHIM, DETCCL_TEST_OLD_NCCL);
   expect(nccl.function<int(void*, int)>("ncclCommSuspend")(nullptr, 0) == 5, "ncclCommSuspend");
   expect(nccl.function<int(void*, int)>("pncclCommSuspend")(nullptr, 0) == 5, "again");
+  using Signal = int(int, int, int, unsigned, void*, void*);
+  expect(nccl.function<Signal>("ncclSignal")(0, 0, 0, 0, nullptr, nullptr) == 5, "ncclSignal");
   const Team team = nccl.function<Team(void*)>("ncclTeamWorld")(nullptr);
   expect(team.ranks == 0 && team.rank == 0 && team.stride == 0, "a function without code");
   std::_Exit(0);
 }
 
 TEST(Shim, NewerFunctionsThatTheLibraryLacksAreNamedAtEachCall) {
-  EXPECT_EXIT(
-      call_newer_functions_of_an_old_library(), testing::ExitedWithCode(0),
-      "ncclCommSuspend: .*nccl_2_18.so has no such function(.|\n)*ncclCommSuspend: (.|\n)*ncclTeamWorld: ");
+  EXPECT_EXIT(call_newer_functions_of_an_old_library(), testing::ExitedWithCode(0),
+              "ncclCommSuspend: .*nccl_2_18.so has no such function(.|\n)*ncclCommSuspend: "
+              "(.|\n)*ncclSignal: (.|\n)*ncclTeamWorld: ");
 }
 
 /// ncclCollConfig_t of 2.32: what comes after the size is not looked at, but for the event at its end.

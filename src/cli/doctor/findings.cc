@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "cli/doctor/nccl_version.h"
@@ -20,9 +21,10 @@ constexpr int kOldest = 21800;
 /// What a file is, as far as NCCL goes.
 struct Kind {
   bool detccl = false;
-  bool library = false;   ///< NCCL itself
-  bool contains = false;  ///< another file that defines its functions
-  bool linked = false;    ///< asks for them
+  bool library = false;                          ///< NCCL itself
+  bool contains = false;                         ///< another file that defines its functions
+  bool linked = false;                           ///< asks for them
+  std::set<std::string, std::less<>> functions;  ///< DetCCL's
 };
 
 class Files {
@@ -50,6 +52,7 @@ class Files {
     const bool defines =
         elf->defined().contains("ncclAllReduce") || elf->defined().contains("ncclCommInitRank");
     kind.detccl = elf->defined().contains("detcclVersion");
+    if (kind.detccl) kind.functions = elf->defined();
     kind.library =
         defines && !kind.detccl && std::filesystem::path(file).filename().string().starts_with("libnccl");
     kind.contains = defines && !kind.detccl && !kind.library;
@@ -94,6 +97,9 @@ void add_clients(const Process& process, Files& files, ProcessFound& found) {
     if (caller.detccl || caller.library || !(function.detccl || function.library || function.contains))
       continue;
     if (bind.caller == bind.function || (!function.detccl && is_harmless(bind.name))) continue;
+    // What DetCCL does not have is the other's, as it should be.
+    if (!function.detccl && !found.detccl.empty() && !files.kind(found.detccl).functions.contains(bind.name))
+      continue;
     const ClientFound client{.file = bind.caller,
                              .how = bind.looked_up ? "looked up" : "linked",
                              .function = bind.function,

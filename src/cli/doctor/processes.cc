@@ -39,19 +39,17 @@ Process& Processes::current(int pid, int parent) {
   return all_.emplace_back(std::move(process));
 }
 
-void Processes::take(const std::string& line) {
+bool Processes::take(const std::string& line) {
   const std::vector<std::string> fields = fields_of(line);
-  if (fields.size() < 3) return;
+  if (fields.size() < 3) return false;
   const int pid = number(fields[1]), parent = number(fields[2]);
   if (fields[0] == "start") all_.push_back({.pid = pid, .parent = parent, .objects = {}, .binds = {}});
   if (fields[0] == "object" && fields.size() == 4) current(pid, parent).objects.push_back(fields[3]);
-  if (fields[0] == "bind" && fields.size() == 7) {
-    current(pid, parent)
-        .binds.push_back({.looked_up = fields[3] == "looked-up",
-                          .name = fields[4],
-                          .caller = fields[5],
-                          .function = fields[6]});
-  }
+  if (fields[0] != "bind" || fields.size() != 7) return false;
+  last_bind_ = {
+      .looked_up = fields[3] == "looked-up", .name = fields[4], .caller = fields[5], .function = fields[6]};
+  current(pid, parent).binds.push_back(last_bind_);
+  return true;
 }
 
 }  // namespace detccl::cli

@@ -54,7 +54,7 @@ class TemporaryFile {
 /// The report as far as it is written.
 class Report {
  public:
-  Report(const TemporaryFile& file, const std::vector<std::string>& detccl) : file_(file), detccl_(detccl) {}
+  Report(const TemporaryFile& file, const WatchOptions& options) : file_(file), options_(options) {}
 
   void read() {
     std::array<char, 65536> buffer{};
@@ -62,27 +62,29 @@ class Report {
          offset_ += n)
       text_.append(buffer.data(), static_cast<std::size_t>(n));
     for (std::size_t end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
-      take(text_.substr(0, end));
+      if (processes_.take(text_.substr(0, end))) note_bind(processes_.last_bind());
       text_.erase(0, end + 1);
     }
   }
 
-  /// A function that is not DetCCL's has been bound, and for a while none.
+  /// Another NCCL than DetCCL has been reached, and for a while nothing was bound.
   bool says_enough() const { return reached_ && Clock::now() - last_bind_ > kQuiet; }
 
   const std::vector<Process>& processes() const { return processes_.all(); }
 
  private:
-  void take(const std::string& line) {
-    processes_.take(line);
-    if (!line.starts_with("bind")) return;
+  bool is_detccl(const std::string& file) const {
+    return std::ranges::find(options_.detccl, file) != options_.detccl.end();
+  }
+
+  void note_bind(const Bind& bind) {
     last_bind_ = Clock::now();
-    const std::string function = line.substr(line.rfind('\t') + 1);
-    reached_ = reached_ || std::ranges::find(detccl_, function) == detccl_.end();
+    if (!is_detccl(bind.function) && (is_detccl(bind.caller) || options_.functions.contains(bind.name)))
+      reached_ = true;
   }
 
   const TemporaryFile& file_;
-  const std::vector<std::string>& detccl_;
+  const WatchOptions& options_;
   Processes processes_;
   std::string text_;
   off_t offset_ = 0;
@@ -194,7 +196,7 @@ Watched watch(const WatchOptions& options) {
     return watched;
   }
   const auto begin = Clock::now();
-  Report report(report_file, options.detccl);
+  Report report(report_file, options);
   int status = 0;
   bool running = true, enough = false, late = false;
   while (running && !enough && !late) {

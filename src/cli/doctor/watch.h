@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,18 +27,22 @@ struct Process {
 /// Takes the report's lines (audit/records.h) as they come.
 class Processes {
  public:
-  void take(const std::string& line);
+  /// Whether the line is one of a bind.
+  bool take(const std::string& line);
   const std::vector<Process>& all() const { return all_; }
+  const Bind& last_bind() const { return last_bind_; }
 
  private:
   Process& current(int pid, int parent);
   std::vector<Process> all_;
+  Bind last_bind_;
 };
 
 struct WatchOptions {
   std::vector<std::string> command;
   std::string audit_library;
-  std::vector<std::string> detccl;  ///< the files that are DetCCL
+  std::vector<std::string> detccl;               ///< the files that are DetCCL
+  std::set<std::string, std::less<>> functions;  ///< NCCL's names that DetCCL has
   std::chrono::seconds timeout{60};
   bool to_the_end = false;
 };
@@ -48,9 +54,10 @@ struct Watched {
   std::string output;   ///< the last lines of what it wrote
 };
 
-/// Runs the command in this process's environment, without input, to its end or to the time limit, or until a
-/// function of an NCCL other than DetCCL has been bound and no more follow. Then ends what is left of it.
-/// Throws std::system_error where there are no files or processes to be had.
+/// Runs the command in this process's environment, without input, to its end or to the time limit, or until
+/// one of DetCCL's functions has been bound to another NCCL, or DetCCL itself has found one, and no more
+/// follow. Then ends what is left of it. Throws std::system_error where there are no files or processes to be
+/// had.
 Watched watch(const WatchOptions& options);
 
 }  // namespace detccl::cli
