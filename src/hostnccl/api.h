@@ -5,6 +5,8 @@
 
 #pragma GCC visibility push(default)
 #include <nccl.h>
+extern "C" void ncclResetDebugInit(void);   // still exported, but newer headers
+extern "C" void pncclResetDebugInit(void);  // no longer say so
 #pragma GCC visibility pop
 
 /// Exports `function`, a weak alias of its p form, which is defined in the same file.

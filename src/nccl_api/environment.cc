@@ -133,7 +133,8 @@ constexpr std::array kVariables = {
         "driver, the one for host memory that comes with DetCCL; else what the loader finds as libnccl.so.2.",
         take_nccl_library},
     Variable{"DETCCL_TIMEOUT", "600", "whole seconds, 0 for never",
-             "On host memory: after so long without progress a waiting reduction gives up, and its communicator is in "
+             "On host memory: after so long without progress a waiting reduction gives up, and its "
+             "communicator is in "
              "error.",
              take_timeout},
 };

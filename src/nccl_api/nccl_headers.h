@@ -4,4 +4,6 @@
 
 #pragma GCC visibility push(default)
 #include <nccl.h>
+extern "C" void ncclResetDebugInit(void);   // still exported, but newer headers
+extern "C" void pncclResetDebugInit(void);  // no longer say so
 #pragma GCC visibility pop
