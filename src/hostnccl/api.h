@@ -5,8 +5,11 @@
 
 #pragma GCC visibility push(default)
 #include <nccl.h>
-extern "C" void ncclResetDebugInit(void);   // still exported, but newer headers
-extern "C" void pncclResetDebugInit(void);  // no longer say so
+// Still exported, but newer headers have only a macro that does nothing.
+#undef ncclResetDebugInit
+#undef pncclResetDebugInit
+extern "C" void ncclResetDebugInit(void);
+extern "C" void pncclResetDebugInit(void);
 #pragma GCC visibility pop
 
 /// Exports `function`, a weak alias of its p form, which is defined in the same file.
