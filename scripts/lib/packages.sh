@@ -14,6 +14,7 @@ libucx-dev         pc:ucx               the transport between processes
 libgtest-dev       pc:gtest             the tests
 libgmock-dev       pc:gmock             the tests
 libcli11-dev       pc:CLI11             the command-line programs
+libzstd-dev        pc:libzstd           packing sealed traces
 libfmt-dev         pc:fmt               messages
 nlohmann-json3-dev pc:nlohmann_json     JSON output of the programs
 python3            cmd:python3          scripts and the contract oracle

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/recorder.h"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "recorder/context.h"
+
+namespace detccl::recorder {
+namespace {
+
+/// Records that may wait for the disk.
+constexpr std::size_t kQueue = std::size_t{1} << 16;
+
+constexpr std::chrono::milliseconds kInterval{200};
+
+}  // namespace
+
+Recorder::Recorder(const Options& options, const trace::RunInfo& info) : options_(options) {
+  trace::WriterOptions writer;
+  writer.folder = options.folder;
+  writer_ = std::make_unique<trace::Writer>(writer, info);
+  path_ = writer_->path();
+  error_ = writer_->error();
+  thread_ = std::thread([this] { drain(); });
+}
+
+Recorder::~Recorder() {
+  close();
+}
+
+bool Recorder::wanted() const {
+  return options_.steps.contains(current_step());
+}
+
+void Recorder::add_communicator(const trace::Communicator& communicator) {
+  const std::lock_guard lock(mutex_);
+  communicators_.push_back(communicator);
+}
+
+void Recorder::append(trace::Record record, std::vector<trace::ChunkTable> tables) {
+  record.step = current_step();
+  const int direction = record.kind == trace::Kind::send ? 1 : record.kind == trace::Kind::recv ? 2 : 0;
+  const Channel channel{record.communicator, direction, direction == 0 ? 0 : record.peer};
+  const std::lock_guard lock(mutex_);
+  if (closing_) return;
+  record.sequence = next_++;
+  record.communicator_sequence = sequences_[channel]++;
+  if (queue_.size() >= kQueue) {
+    ++dropped_;
+    return;
+  }
+  for (trace::ChunkTable& table : tables)
+    table.sequence = record.sequence;
+  queue_.push_back({record, current_phase(), std::move(tables)});
+  if (queue_.size() == 1) filled_.notify_one();
+}
+
+void Recorder::write(std::vector<Item>& items) {
+  for (Item& item : items) {
+    for (const trace::ChunkTable& table : item.tables)
+      writer_->add_chunk_table(table);
+    item.record.phase = writer_->string_number(item.phase);
+    writer_->append({&item.record, 1});
+  }
+  writer_->tick();
+}
+
+void Recorder::drain() {
+  for (bool last = false; !last;) {
+    std::vector<Item> items;
+    std::vector<trace::Communicator> communicators;
+    {
+      std::unique_lock lock(mutex_);
+      filled_.wait_for(lock, kInterval, [this] { return closing_ || !queue_.empty(); });
+      items.swap(queue_);
+      communicators.swap(communicators_);
+      last = closing_;
+    }
+    for (const trace::Communicator& communicator : communicators)
+      writer_->add_communicator(communicator);
+    write(items);
+  }
+  writer_->close();
+  const std::lock_guard lock(mutex_);
+  error_ = writer_->error();
+  lost_ = writer_->lost();
+}
+
+void Recorder::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    filled_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string Recorder::problem() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  if (error_ != 0)
+    text = path_ + ": " + std::strerror(error_) + ", " + std::to_string(lost_) + " records are lost";
+  if (dropped_ != 0) {
+    text += (text.empty() ? path_ + ": " : "; ") + std::to_string(dropped_) +
+            " records dropped, as the disk was too slow";
+  }
+  return text;
+}
+
+}  // namespace detccl::recorder
