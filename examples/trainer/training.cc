@@ -8,6 +8,7 @@
 #include <string>
 
 #include "digest.h"
+#include "range_mark.h"
 
 namespace trainer {
 namespace {
@@ -88,11 +89,18 @@ double Training::mean_over_ranks(double value) {
 
 void Training::run(const std::function<void(const Step&)>& on_step) {
   while (step_ < options_.steps) {
+    const RangeMark step("step " + std::to_string(step_));
     const double loss = mean_over_ranks(local_gradients());
-    exchange_.average(gradients_);
+    {
+      const RangeMark phase("gradients");
+      exchange_.average(gradients_);
+    }
     for (const Range& r : exchange_.owned())
       sgd(model_.parameters(), velocity_, gradients_, r.begin, r.end);
-    exchange_.share(model_.parameters());
+    {
+      const RangeMark phase("weights");
+      exchange_.share(model_.parameters());
+    }
     ++step_;
     on_step({step_, loss, digest()});
     save_if_due();

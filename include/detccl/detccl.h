@@ -21,6 +21,12 @@ const char* detcclVersion(void);
  * communicator, text is NULL or too small. Any thread. */
 ncclResult_t detcclCommContract(ncclComm_t comm, char* text, size_t size);
 
+/* Context for traces (DETCCL_TRACE), where the program's NVTX ranges do not say it; both cost next to nothing
+ * without. A step is the process's, until the next call. A phase is the calling thread's: a zero-terminated
+ * text, which operations handed over within an NVTX range do not show; NULL ends it. Any thread. */
+void detcclMarkStep(unsigned int step);
+void detcclMark(const char* phase);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,7 @@
 #include "engine/reduction.h"
 #include "nccl_api/gpu_shadow.h"
 #include "nccl_api/nccl_headers.h"
+#include "trace/tables.h"
 #include "transport/exchange.h"
 
 namespace detccl::nccl_api {
@@ -66,6 +67,9 @@ class Communicator {
   Shadow* shadow() { return shadow_.get(); }
   void set_shadow(std::unique_ptr<Shadow> shadow) { shadow_ = std::move(shadow); }
 
+  /// Who it is in a trace. Its key is 0 until it is first asked for; changed only before that.
+  trace::Communicator& identity() { return identity_; }
+
   /// On GPUs; null until connected, and after the end. Any thread.
   std::shared_ptr<GpuShadow> gpu() const;
   void set_gpu(std::shared_ptr<GpuShadow> shadow);
@@ -105,6 +109,7 @@ class Communicator {
   const bool blocking_;
   std::unique_ptr<Shadow> shadow_;
   std::shared_ptr<GpuShadow> gpu_;
+  trace::Communicator identity_;
   std::atomic<bool> native_{false};
   std::atomic<ncclResult_t> error_{ncclSuccess};
   std::atomic<ncclResult_t> stopped_{ncclSuccess};

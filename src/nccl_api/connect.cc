@@ -56,6 +56,16 @@ std::unique_ptr<transport::UcxWorker> make_worker(std::string& problem) {
   }
 }
 
+/// In a trace all ranks know the communicator by the same properties: rank 0's, and all ranks' numbers.
+void identify(Communicator& communicator, const std::vector<Hello>& hellos) {
+  trace::Communicator& identity = communicator.identity();
+  if (identity.key != 0) return;  // recorded already
+  identity.creation_order = hellos.front().creation_order;
+  identity.members.clear();
+  for (const Hello& hello : hellos)
+    identity.members.push_back(hello.job_rank);
+}
+
 /// The exchange among all ranks, or an error.
 ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::Exchange>& exchange) {
   const Configuration& configuration = runtime().environment.configuration();
@@ -64,14 +74,17 @@ ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::E
   const std::string address = worker != nullptr ? worker->address() : "";
 
   std::vector<Hello> hellos;
-  ncclResult_t result =
-      gather_hellos(communicator, make_hello(configuration, address.size(), problem), hellos);
+  Hello own = make_hello(configuration, address.size(), problem);
+  own.job_rank = job_rank(static_cast<std::uint32_t>(communicator.rank()), 0).rank;
+  own.creation_order = communicator.identity().creation_order;
+  ncclResult_t result = gather_hellos(communicator, own, hellos);
   if (result != ncclSuccess) return result;
   if (const auto line = find_disagreement(hellos))
     return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
   if (const auto line = find_problem(hellos))
     return fail(ncclSystemError, communicator.name() + ": " + *line);
 
+  identify(communicator, hellos);
   std::vector<std::string> addresses;
   result = gather_addresses(communicator, address, hellos, addresses);
   if (result != ncclSuccess) return result;

@@ -20,6 +20,7 @@ ncclResult_t make_entry(ncclComm_t handle, bool blocking, std::shared_ptr<Commun
   if (result == ncclSuccess) result = real().CommCount(handle, &ranks);
   if (result != ncclSuccess) return result;
   communicator = std::make_shared<Communicator>(handle, rank, ranks, blocking);
+  communicator->identity().creation_order = runtime().communicators_made++;
   runtime().communicators.add(communicator);
   log_line(LogLevel::debug, fmt::format("{}: new communicator {}", communicator->name(), fmt::ptr(handle)));
   return ncclSuccess;
@@ -62,6 +63,8 @@ ncclResult_t check_environment() {
   std::string line;
   for (const std::string& problem : runtime().environment.problems())
     line += (line.empty() ? "" : "; ") + problem;
+  if (runtime().tracing != nullptr && !runtime().on_host)
+    line += std::string(line.empty() ? "" : "; ") + "DETCCL_TRACE: this version records host memory only; unset it";
   return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
 }
 

@@ -75,6 +75,50 @@ bool take_fallback(std::string_view text, Configuration& c) {
   return c.fallback_native || text == "error";
 }
 
+bool take_trace(std::string_view text, Configuration& c) {
+  constexpr std::string_view kChunks = "chunks:";
+  c.trace = text != "0";
+  c.trace_chunk_bytes = 0;
+  if (text == "0" || text == "1") return true;
+  if (!text.starts_with(kChunks)) return false;
+  const auto kilobytes = parse_number(text.substr(kChunks.size()));
+  if (!kilobytes || *kilobytes == 0 || *kilobytes > (1u << 20)) return false;
+  c.trace_chunk_bytes = *kilobytes << 10;
+  return true;
+}
+
+bool take_trace_folder(std::string_view text, Configuration& c) {
+  c.trace_folder = text;
+  return true;
+}
+
+/// "7" or "5-9".
+std::optional<std::pair<std::uint32_t, std::uint32_t>> parse_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_number(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  if (!first || !last || *first > *last || *last >= 0xffffffff) return std::nullopt;
+  return std::pair(static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last));
+}
+
+bool take_trace_steps(std::string_view text, Configuration& c) {
+  const auto range = parse_range(text);
+  if (range) c.trace_steps = *range;
+  return range.has_value();
+}
+
+bool take_trace_ranks(std::string_view text, Configuration& c) {
+  c.trace_ranks.clear();
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const auto range = parse_range(text.substr(0, comma));
+    if (!range) return false;
+    c.trace_ranks.push_back(*range);
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 bool take_log(std::string_view text, Configuration& c) {
   constexpr std::array<std::string_view, 4> kLevels = {"error", "warn", "info", "debug"};
   const auto level = std::find(kLevels.begin(), kLevels.end(), text);
@@ -120,6 +164,15 @@ constexpr std::array kVariables = {
              "What becomes of a reduction that cannot be deterministic: it fails and says why, or it runs "
              "natively, with a warning that says why.",
              take_fallback},
+    Variable{"DETCCL_TRACE", "0", "0|1|chunks:N, N KB from 1",
+             "Record fingerprints of every operation's input and output; chunks:N: also of each N KB of them.",
+             take_trace},
+    Variable{"DETCCL_TRACE_DIR", "detccl-trace", "a folder",
+             "Where the ranks' traces go. Those that are there are never overwritten.", take_trace_folder},
+    Variable{"DETCCL_TRACE_STEPS", "", "N or N-M", "The steps that are recorded. Without it: all.",
+             take_trace_steps},
+    Variable{"DETCCL_TRACE_RANKS", "", "ranks and ranges of ranks: 0,8-15",
+             "The ranks of the job that are recorded. Without it: all.", take_trace_ranks},
     Variable{"DETCCL_LOG", "warn", "error|warn|info|debug", "How much is written to standard error.",
              take_log},
     Variable{"DETCCL_PROVE", "0", "0|1",

@@ -9,6 +9,7 @@
 #include "nccl_api/leave.h"
 #include "nccl_api/run.h"
 #include "nccl_api/runtime.h"
+#include "nccl_api/settle.h"
 
 namespace detccl::nccl_api {
 namespace {
@@ -35,6 +36,7 @@ void Group::clear() {
   error_ = ncclSuccess;
   queue_.clear();
   natives_.clear();
+  traced_.clear();
   created_.clear();
   leaving_.clear();
 }
@@ -96,8 +98,28 @@ ncclResult_t Group::end_real_group() {
   return ended;
 }
 
-/// The outermost end: ours first, for collectives come before point-to-point, then the real group.
+void Group::trace(std::shared_ptr<Communicator> communicator, const TracedCall& call, std::uint8_t flags) {
+  if (runtime().tracing != nullptr) traced_.push_back({std::move(communicator), call, flags});
+}
+
+/// The outermost end, recorded.
 ncclResult_t Group::finish() {
+  Tracing* tracing = runtime().tracing.get();
+  if (tracing == nullptr || traced_.empty() || error_ != ncclSuccess) return launch();
+  std::vector<std::unique_ptr<Tracing::Pending>> pending;
+  for (const Traced& one : traced_) {
+    pending.push_back(tracing->before(one.communicator, one.call, static_cast<std::uint8_t>(one.flags | trace::kGroup)));
+  }
+  const ncclResult_t result = launch();
+  if (is_error(result)) return result;
+  for (auto& one : pending) {
+    if (one != nullptr && settle(*one->communicator, result) == ncclSuccess) tracing->after(std::move(one));
+  }
+  return result;
+}
+
+/// Ours first, for collectives come before point-to-point, then the real group.
+ncclResult_t Group::launch() {
   // With nothing in it the real group can be closed first, and nothing can get into it.
   const bool only_ours = !runtime().on_host && natives_.empty() && leaving_.empty();
   if (only_ours && error_ == ncclSuccess && !queue_.empty()) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nccl_api/lane.h"
+#include "nccl_api/tracing.h"
 
 namespace detccl::nccl_api {
 
@@ -39,6 +40,9 @@ class Group {
     natives_.emplace_back(std::move(communicator), stream);
   }
 
+  /// An operation of the group that is to be recorded when it runs. `flags`: of trace::Record.
+  void trace(std::shared_ptr<Communicator> communicator, const TracedCall& call, std::uint8_t flags);
+
   ncclResult_t start();
   ncclResult_t end();
   ncclResult_t simulate_end(ncclSimInfo_t* info);
@@ -50,12 +54,19 @@ class Group {
   ncclResult_t run_queue();
   ncclResult_t run_queue_on_host();
   ncclResult_t end_real_group();
+  ncclResult_t launch();
   ncclResult_t finish();
 
   int depth_ = 0;
   ncclResult_t error_ = ncclSuccess;
   std::vector<Queued> queue_;
   std::vector<std::pair<std::shared_ptr<Communicator>, cudaStream_t>> natives_;
+  struct Traced {
+    std::shared_ptr<Communicator> communicator;
+    TracedCall call;
+    std::uint8_t flags;
+  };
+  std::vector<Traced> traced_;
   std::vector<ncclComm_t*> created_;
   std::vector<std::shared_ptr<Communicator>> leaving_;
 };

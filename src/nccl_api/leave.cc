@@ -35,6 +35,7 @@ void at_exit() {
   for (const auto& communicator : runtime().communicators.all())
     try_leave(communicator);
   runtime().linger.drain(kPatienceAtExit);
+  if (runtime().tracing != nullptr) runtime().tracing->close();
 }
 
 }  // namespace

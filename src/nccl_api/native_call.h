@@ -5,19 +5,30 @@
 
 #include "nccl_api/communicator.h"
 #include "nccl_api/group.h"
+#include "nccl_api/runtime.h"
+#include "nccl_api/settle.h"
 
 namespace detccl::nccl_api {
 
 /// Calls `function`, a native operation on `stream` of the communicator (null if DetCCL does not know it),
-/// and keeps its place among the communicator's operations.
+/// and keeps its place among the communicator's operations. `traced`: what it is, to be recorded; may be null.
 template <class Function>
 ncclResult_t native_call(const std::shared_ptr<Communicator>& communicator, cudaStream_t stream,
-                         Function&& function) {
+                         const TracedCall* traced, Function&& function) {
   const auto is_error = [](ncclResult_t r) { return r != ncclSuccess && r != ncclInProgress; };
   Group& group = Group::current();
   if (group.open()) {
     const ncclResult_t result = group.note(function());
-    if (!is_error(result)) group.native(communicator, stream);
+    if (is_error(result)) return result;
+    group.native(communicator, stream);
+    if (traced != nullptr) group.trace(communicator, *traced, 0);
+    return result;
+  }
+  Tracing* tracing = traced == nullptr ? nullptr : runtime().tracing.get();
+  if (tracing != nullptr && communicator != nullptr) {
+    auto pending = tracing->before(communicator, *traced, 0);
+    const ncclResult_t result = function();
+    if (!is_error(result) && settle(*communicator, result) == ncclSuccess) tracing->after(std::move(pending));
     return result;
   }
   const auto shadow = communicator == nullptr ? nullptr : communicator->gpu();

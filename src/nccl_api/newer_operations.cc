@@ -60,48 +60,48 @@ ncclResult_t put_signal(const void* local, std::size_t count, ncclDataType_t typ
                         ncclWindow_t window, std::size_t offset, int signal, int context, unsigned flags,
                         ncclComm_t comm, cudaStream_t stream) {
   static const Entry<decltype(put_signal)> native(real().library, "ncclPutSignal");
-  return operate(native, comm, stream, local, count, type, peer, window, offset, signal, context, flags);
+  return operate(nullptr, native, comm, stream, local, count, type, peer, window, offset, signal, context, flags);
 }
 
 ncclResult_t send_signal(int peer, int signal, int context, unsigned flags, ncclComm_t comm,
                          cudaStream_t stream) {
   static const Entry<decltype(send_signal)> native(real().library, "ncclSignal");
-  return operate(native, comm, stream, peer, signal, context, flags);
+  return operate(nullptr, native, comm, stream, peer, signal, context, flags);
 }
 
 ncclResult_t wait_signal(int count, void* signals, ncclComm_t comm, cudaStream_t stream) {
   static const Entry<decltype(wait_signal)> native(real().library, "ncclWaitSignal");
-  return operate(native, comm, stream, count, signals);
+  return operate(nullptr, native, comm, stream, count, signals);
 }
 
 ncclResult_t broadcast(const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
                        ncclComm_t comm, cudaStream_t stream, const void* config) {
   static const Entry<decltype(broadcast)> native(real().library, "ncclBroadcastConfig");
-  return operate(with(native, config), comm, stream, send, receive, count, type, root);
+  return operate(nullptr, with(native, config), comm, stream, send, receive, count, type, root);
 }
 
 ncclResult_t all_gather(const void* send, void* receive, std::size_t count, ncclDataType_t type,
                         ncclComm_t comm, cudaStream_t stream, const void* config) {
   static const Entry<decltype(all_gather)> native(real().library, "ncclAllGatherConfig");
-  return operate(with(native, config), comm, stream, send, receive, count, type);
+  return operate(nullptr, with(native, config), comm, stream, send, receive, count, type);
 }
 
 ncclResult_t all_to_all(const void* send, void* receive, std::size_t count, ncclDataType_t type,
                         ncclComm_t comm, cudaStream_t stream, const void* config) {
   static const Entry<decltype(all_to_all)> native(real().library, "ncclAlltoAllConfig");
-  return operate(with(native, config), comm, stream, send, receive, count, type);
+  return operate(nullptr, with(native, config), comm, stream, send, receive, count, type);
 }
 
 ncclResult_t gather(const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
                     ncclComm_t comm, cudaStream_t stream, const void* config) {
   static const Entry<decltype(gather)> native(real().library, "ncclGatherConfig");
-  return operate(with(native, config), comm, stream, send, receive, count, type, root);
+  return operate(nullptr, with(native, config), comm, stream, send, receive, count, type, root);
 }
 
 ncclResult_t scatter(const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
                      ncclComm_t comm, cudaStream_t stream, const void* config) {
   static const Entry<decltype(scatter)> native(real().library, "ncclScatterConfig");
-  return operate(with(native, config), comm, stream, send, receive, count, type, root);
+  return operate(nullptr, with(native, config), comm, stream, send, receive, count, type, root);
 }
 
 extern decltype(grow) p_grow asm("pncclCommGrow") __attribute__((alias("ncclCommGrow")));

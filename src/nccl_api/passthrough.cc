@@ -8,6 +8,8 @@ using detccl::nccl_api::guarded;
 using detccl::nccl_api::operate;
 using detccl::nccl_api::passes_through;
 using detccl::nccl_api::real;
+using detccl::nccl_api::TracedCall;
+using detccl::trace::Kind;
 
 extern "C" {
 
@@ -67,42 +69,50 @@ const char* ncclGetLastError(ncclComm_t comm) {
 
 ncclResult_t ncclBcast(void* buff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm,
                        cudaStream_t stream) {
-  return operate(real().Bcast, comm, stream, buff, count, datatype, root);
+  const TracedCall traced{Kind::broadcast, buff, buff, count, datatype, -1, root};
+  return operate(&traced, real().Bcast, comm, stream, buff, count, datatype, root);
 }
 
 ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
                            int root, ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().Broadcast, comm, stream, sendbuff, recvbuff, count, datatype, root);
+  const TracedCall traced{Kind::broadcast, sendbuff, recvbuff, count, datatype, -1, root};
+  return operate(&traced, real().Broadcast, comm, stream, sendbuff, recvbuff, count, datatype, root);
 }
 
 ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, ncclDataType_t datatype,
                            ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().AllGather, comm, stream, sendbuff, recvbuff, sendcount, datatype);
+  const TracedCall traced{Kind::all_gather, sendbuff, recvbuff, sendcount, datatype, -1, -1};
+  return operate(&traced, real().AllGather, comm, stream, sendbuff, recvbuff, sendcount, datatype);
 }
 
 ncclResult_t ncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
                           ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().AlltoAll, comm, stream, sendbuff, recvbuff, count, datatype);
+  const TracedCall traced{Kind::all_to_all, sendbuff, recvbuff, count, datatype, -1, -1};
+  return operate(&traced, real().AlltoAll, comm, stream, sendbuff, recvbuff, count, datatype);
 }
 
 ncclResult_t ncclGather(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
                         ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().Gather, comm, stream, sendbuff, recvbuff, count, datatype, root);
+  const TracedCall traced{Kind::gather, sendbuff, recvbuff, count, datatype, -1, root};
+  return operate(&traced, real().Gather, comm, stream, sendbuff, recvbuff, count, datatype, root);
 }
 
 ncclResult_t ncclScatter(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
                          int root, ncclComm_t comm, cudaStream_t stream) {
-  return operate(real().Scatter, comm, stream, sendbuff, recvbuff, count, datatype, root);
+  const TracedCall traced{Kind::scatter, sendbuff, recvbuff, count, datatype, -1, root};
+  return operate(&traced, real().Scatter, comm, stream, sendbuff, recvbuff, count, datatype, root);
 }
 
 ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
-  return operate(real().Send, comm, stream, sendbuff, count, datatype, peer);
+  const TracedCall traced{Kind::send, sendbuff, nullptr, count, datatype, -1, peer};
+  return operate(&traced, real().Send, comm, stream, sendbuff, count, datatype, peer);
 }
 
 ncclResult_t ncclRecv(void* recvbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
-  return operate(real().Recv, comm, stream, recvbuff, count, datatype, peer);
+  const TracedCall traced{Kind::recv, nullptr, recvbuff, count, datatype, -1, peer};
+  return operate(&traced, real().Recv, comm, stream, recvbuff, count, datatype, peer);
 }
 
 ncclResult_t ncclGroupStart() {

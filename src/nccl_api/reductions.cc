@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ncclAllReduce, ncclReduceScatter and ncclReduce, deterministic.
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -125,19 +126,32 @@ ncclResult_t prepare(const Call& c, Communicator& communicator, QueuedReduction&
   return result != ncclSuccess ? result : describe(c, communicator, reduction);
 }
 
-ncclResult_t run_now(std::shared_ptr<Communicator> communicator, const QueuedReduction& reduction) {
+TracedCall traced(const Call& c) {
+  constexpr std::array kKinds = {trace::Kind::all_reduce, trace::Kind::reduce_scatter, trace::Kind::reduce};
+  const bool rooted = c.collective == plan::Collective::reduce;
+  return {kKinds[static_cast<std::size_t>(c.collective)], c.send, c.receive, c.count, c.type, c.op, rooted ? c.root : -1};
+}
+
+ncclResult_t run_now(std::shared_ptr<Communicator> communicator, const Call& c, const QueuedReduction& reduction) {
   if (!runtime().on_host) {
     const gpu::Queued queued{std::move(communicator), reduction};
     return gpu::enqueue({&queued, 1});
   }
+  const std::shared_ptr<Communicator> owner = communicator;
   std::vector<std::unique_ptr<Lane>> lanes;
   lanes.push_back(std::make_unique<Lane>(std::move(communicator)));
   lanes.back()->push(reduction);
-  return run(lanes);
+  Tracing* tracing = runtime().tracing.get();
+  if (tracing == nullptr) return run(lanes);
+  auto pending = tracing->before(owner, traced(c), trace::kOurs);
+  const ncclResult_t result = run(lanes);
+  if (result == ncclSuccess) tracing->after(std::move(pending));
+  return result;
 }
 
 ncclResult_t run_natively(const Call& c, const std::shared_ptr<Communicator>& communicator) {
-  return native_call(communicator, c.stream, [&c] { return call_real(c, c.count); });
+  const TracedCall call = traced(c);
+  return native_call(communicator, c.stream, &call, [&c] { return call_real(c, c.count); });
 }
 
 ncclResult_t reduce(const Call& c) {
@@ -162,7 +176,8 @@ ncclResult_t reduce(const Call& c) {
     if (result != ncclSuccess) return group.poison(result);
     if (route == Route::native) return run_natively(c, communicator);
     if (c.count == 0) return ncclSuccess;
-    if (!group.open()) return run_now(std::move(communicator), reduction);
+    if (!group.open()) return run_now(std::move(communicator), c, reduction);
+    group.trace(communicator, traced(c), trace::kOurs);
     group.queue(std::move(communicator), reduction);
     return ncclSuccess;
   });

@@ -6,6 +6,7 @@
 #include "nccl_api/environment.h"
 #include "nccl_api/real_nccl.h"
 #include "nccl_api/registry.h"
+#include "nccl_api/tracing.h"
 #include "transport/linger.h"
 
 namespace detccl::nccl_api {
@@ -18,6 +19,8 @@ struct Runtime {
   bool checks_pointers;  ///< NCCL_CHECK_POINTERS: it looks at every buffer
   Registry communicators;
   transport::Linger linger;
+  std::unique_ptr<Tracing> tracing;  ///< null: nothing is recorded
+  std::atomic<std::uint32_t> communicators_made{0};
 };
 
 Runtime& runtime();

@@ -16,9 +16,9 @@ namespace {
 
 constexpr const char* kVariable = "NVTX_INJECTION64_PATH";
 
-/// The library that was named before this one.
+/// The library that was named before this one. Never destroyed: a program may use NVTX until the very end.
 std::string& earlier_injection() {
-  static std::string file;
+  static std::string& file = *new std::string;
   return file;
 }
 
