@@ -37,7 +37,8 @@ std::optional<Difference> explain_content(const Row& a, const Row& b) {
   const std::size_t replaced = run(a, 1, b, 1, same_content);
   const std::size_t missing = in_a == 0 ? 0 : run(a, in_a, b, 0, same_content);
   const std::size_t extra = in_b == 0 ? 0 : run(a, 0, b, in_b, same_content);
-  if (same_call(a.front().record, b.front().record) && replaced >= std::max(missing, extra)) return std::nullopt;
+  if (same_call(a.front().record, b.front().record) && replaced >= std::max(missing, extra))
+    return std::nullopt;
   if (in_b == 0) return Difference::missing;
   if (in_a == 0) return Difference::extra;
   // Both are there: a change of order ends the agreement where the operation turns up again.

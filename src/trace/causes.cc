@@ -137,7 +137,8 @@ std::vector<Finding> find_causes(std::vector<Candidate> candidates, const OpenRa
   }
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& x, const Finding& y) {
     const auto key = [](const Finding& f) {
-      return std::tuple(!f.is_cause(), when(f.candidate.step()), f.candidate.operation().sequence, f.candidate.rank);
+      return std::tuple(!f.is_cause(), when(f.candidate.step()), f.candidate.operation().sequence,
+                        f.candidate.rank);
     };
     return key(x) < key(y);
   });

@@ -26,8 +26,8 @@ bool can_compress() {
 std::vector<std::byte> compress(std::span<const std::byte> bytes) {
   thread_local const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
   std::vector<std::byte> packed(ZSTD_compressBound(bytes.size()));
-  const std::size_t size = ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), bytes.data(),
-                                             bytes.size(), kLevel);
+  const std::size_t size =
+      ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), kLevel);
   packed.resize(ZSTD_isError(size) != 0 || size >= bytes.size() ? 0 : size);
   return packed;
 }

@@ -44,15 +44,15 @@ struct SegmentHeader {
   std::uint16_t version = kFormatVersion;
   SegmentType type = SegmentType::end;
   Codec codec = Codec::raw;
-  std::uint32_t stored_bytes = 0;    ///< of the payload in the file
-  std::uint32_t payload_bytes = 0;   ///< unpacked
-  std::uint32_t flags = 0;           ///< end: kCutShort
-  std::uint32_t count = 0;           ///< records, strings … in the payload; end: sequence numbers that no record has
-  std::uint64_t position = 0;        ///< records: sequence of the first; end: file offset of the index, or 0
-  std::uint64_t total = 0;           ///< end: records in the file
-  Digest rollup;                     ///< sum of record hashes: of this segment, or, in `end`, of the file
-  std::uint32_t payload_crc = 0;     ///< CRC-32C of the payload as stored
-  std::uint32_t header_crc = 0;      ///< CRC-32C of the 60 bytes before
+  std::uint32_t stored_bytes = 0;   ///< of the payload in the file
+  std::uint32_t payload_bytes = 0;  ///< unpacked
+  std::uint32_t flags = 0;          ///< end: kCutShort
+  std::uint32_t count = 0;  ///< records, strings … in the payload; end: sequence numbers that no record has
+  std::uint64_t position = 0;     ///< records: sequence of the first; end: file offset of the index, or 0
+  std::uint64_t total = 0;        ///< end: records in the file
+  Digest rollup;                  ///< sum of record hashes: of this segment, or, in `end`, of the file
+  std::uint32_t payload_crc = 0;  ///< CRC-32C of the payload as stored
+  std::uint32_t header_crc = 0;   ///< CRC-32C of the 60 bytes before
 };
 static_assert(sizeof(SegmentHeader) == 64 && std::is_trivially_copyable_v<SegmentHeader>);
 

@@ -16,9 +16,8 @@ bool same(const RollupEntry& a, const RollupEntry& b) {
 }
 
 void cut(Entries& entries, std::uint32_t until) {
-  std::erase_if(entries, [until](const RankEntry& e) {
-    return e.rollup.step != kNoStep && e.rollup.step > until;
-  });
+  std::erase_if(entries,
+                [until](const RankEntry& e) { return e.rollup.step != kNoStep && e.rollup.step > until; });
 }
 
 struct StepRollup {
@@ -90,7 +89,8 @@ std::vector<ByteRange> ranges_of(const RankTrace& a, const RankTrace& b, const C
   const auto tables_b = b.parts()[c.b->part]->chunk_tables(c.b->record.sequence);
   for (const ChunkTable& table_a : tables_a) {
     for (const ChunkTable& table_b : tables_b) {
-      if (table_a.is_output == output && table_b.is_output == output) return differing_chunks(table_a, table_b);
+      if (table_a.is_output == output && table_b.is_output == output)
+        return differing_chunks(table_a, table_b);
     }
   }
   return {};
@@ -150,7 +150,8 @@ void compare_records(RankDiff& diff, const RankTrace& a, const RankTrace& b, Ran
   }
 }
 
-/// From one entry before the first that differs, if there is one, so that a trace that ends there has a place.
+/// From one entry before the first that differs, if there is one, so that a trace that ends there has a
+/// place.
 RankCursor cursor_before(const RankTrace& trace, const Entries& entries, std::size_t first) {
   return first == 0 ? RankCursor(trace) : RankCursor(trace, entries[first - 1]);
 }

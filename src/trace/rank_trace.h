@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's trace: the file of its process, and those of the processes that resumed it, as one row of records.
+// One rank's trace: the file of its process, and those of the processes that resumed it, as one row of
+// records.
 #pragma once
 
 #include <cstdint>

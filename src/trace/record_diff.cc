@@ -55,7 +55,8 @@ class Comparison {
   bool finished() const {
     if (a_.ended && b_.ended) return true;
     if (waiting_ > kMaxWaiting) return true;
-    if (seen_ && std::min(a_.ended ? b_.read : a_.read, b_.ended ? a_.read : b_.read) > seen_at_ + kReadOn) return true;
+    if (seen_ && std::min(a_.ended ? b_.read : a_.read, b_.ended ? a_.read : b_.read) > seen_at_ + kReadOn)
+      return true;
     // One side broke off, and the other has caught up.
     return (a_.ended && !a_.cursor->whole() && b_.read > a_.read + kReadOn) ||
            (b_.ended && !b_.cursor->whole() && a_.read > b_.read + kReadOn);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares two rows of records, communicator by communicator: streams may interleave otherwise in another run.
+// Compares two rows of records, communicator by communicator: streams may interleave otherwise in another
+// run.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct RecordDiff {
   std::optional<FirstDifference> first;
   std::uint64_t records_a = 0, records_b = 0;  ///< read
   bool ended_a = false, ended_b = false;       ///< read to its end
-  bool gave_up = false;  ///< the rows were too far apart to go on
+  bool gave_up = false;                        ///< the rows were too far apart to go on
 };
 
 /// From where the cursors are to the end of either trace. Holds some hundred thousand records at most.

@@ -13,10 +13,10 @@
 namespace detccl::trace {
 
 struct RunInfo {
-  std::uint32_t rank = 0;          ///< in the job
-  std::uint32_t world_size = 0;    ///< ranks of the job; 0 if not known
-  std::uint32_t part = 0;          ///< set by the writer: processes of this rank that traced here before
-  std::uint64_t start_ns = 0;      ///< since 1970, UTC
+  std::uint32_t rank = 0;        ///< in the job
+  std::uint32_t world_size = 0;  ///< ranks of the job; 0 if not known
+  std::uint32_t part = 0;        ///< set by the writer: processes of this rank that traced here before
+  std::uint64_t start_ns = 0;    ///< since 1970, UTC
   std::string host, version, contract, nccl;
   std::map<std::string, std::string> environment;  ///< the variables that were chosen for recording
 };

@@ -15,11 +15,11 @@
 namespace detccl::trace {
 
 struct Communicator {
-  std::uint64_t key = 0;             ///< communicator_key(*this), the same on all its ranks and in another run
+  std::uint64_t key = 0;  ///< communicator_key(*this), the same on all its ranks and in another run
   std::uint32_t creation_order = 0;  ///< in its process, from 0
   std::uint32_t rank = 0;            ///< this process's rank in it
   std::uint32_t size = 0;
-  std::string name;                    ///< ncclConfig_t::commName, or what the application calls it; may be empty
+  std::string name;  ///< ncclConfig_t::commName, or what the application calls it; may be empty
   std::vector<std::uint32_t> members;  ///< job ranks in communicator order; empty if not known
 };
 

@@ -14,7 +14,7 @@ namespace detccl::trace {
 namespace {
 
 constexpr std::uint32_t kMaxParts = 100000;
-constexpr std::size_t kMaxPending = 1U << 20U;  // bytes of a table's entries before they are written out
+constexpr std::size_t kMaxPending = 1U << 20U;      // bytes of a table's entries before they are written out
 constexpr std::size_t kMaxTable = kMaxPayload / 4;  // bytes of one entry's list
 
 int write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset) {

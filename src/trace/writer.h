@@ -20,9 +20,10 @@
 namespace detccl::trace {
 
 struct WriterOptions {
-  std::string folder;  ///< made, with its parents, if it is not there
+  std::string folder;                                  ///< made, with its parents, if it is not there
   std::uint32_t segment_records = kRecordsPerSegment;  ///< 1 … kRecordsPerSegment
-  std::chrono::milliseconds flush_interval{1000};      ///< a record waits no longer, if append() or tick() is called
+  std::chrono::milliseconds flush_interval{
+      1000};  ///< a record waits no longer, if append() or tick() is called
 };
 
 /// For one thread. Records reach the file in whole segments, so that what was flushed can be read after the

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `detccl trace diff` prints.
+#pragma once
+
+#include <string>
+
+#include "trace/diff.h"
+
+namespace detccl::cli {
+
+/// "all_reduce 17 on data_parallel", in one line.
+std::string operation_text(const trace::Candidate& candidate);
+/// "inputs differ: …": what happened, in one line.
+std::string difference_text(const trace::Candidate& candidate);
+
+/// Both end with a newline.
+std::string diff_text(const trace::RunDiff& diff);
+std::string diff_json(const trace::RunDiff& diff);
+
+}  // namespace detccl::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// `detccl trace ls`: what there is of each rank.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace detccl::cli {
+
+struct RankListing {
+  std::uint32_t rank = 0, world_size = 0, parts = 0;
+  std::string host, version, contract;
+  std::uint64_t operations = 0, communicators = 0, bytes = 0, lost = 0;
+  std::optional<std::uint32_t> first_step, last_step;
+  bool whole = false;   ///< its last file was closed
+  std::string problem;  ///< why it cannot be read, or empty
+};
+
+/// Empty, and the reason in `error`, if there are no traces.
+std::vector<RankListing> list_trace(const std::string& path, std::string& error);
+
+/// Both end with a newline.
+std::string listing_text(const std::vector<RankListing>& ranks);
+std::string listing_json(const std::vector<RankListing>& ranks);
+
+}  // namespace detccl::cli

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is the same although it looks different, and what cannot be compared.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "simulated_run.h"
+#include "support/command.h"
+#include "trace/diff.h"
+#include "trace/writer.h"
+
+namespace {
+
+using namespace detccl;
+using test::Records;
+using test::RunRecords;
+using trace::Difference;
+using trace::Verdict;
+
+const perf::Shape kShape{4, 20, 20, 2, 0};
+
+class Diff : public ::testing::Test {
+ protected:
+  std::string a() const { return folder_.file("a"); }
+  std::string b() const { return folder_.file("b"); }
+  trace::RunDiff diff(const trace::DiffOptions& options = {}) const {
+    return trace::diff_runs(a(), b(), std::nullopt, options);
+  }
+  Verdict verdict(bool full) const {
+    trace::DiffOptions options;
+    options.ignore_rollups = full;
+    return diff(options).verdict;
+  }
+
+  test::Folder folder_;
+  const RunRecords run_ = test::simulate(kShape);
+};
+
+TEST_F(Diff, EqualRunsAreTheSame) {
+  test::write_run(a(), kShape, run_);
+  test::write_run(b(), kShape, run_);
+  EXPECT_EQ(verdict(false), Verdict::same);
+  EXPECT_EQ(verdict(true), Verdict::same);
+  EXPECT_EQ(diff().operations, std::uint64_t{4} * 20 * 20);
+}
+
+TEST_F(Diff, TimesPhasesAndFlagsAreNotCompared) {
+  test::write_run(a(), kShape, run_);
+  RunRecords other = run_;
+  for (Records& records : other) {
+    for (trace::Record& r : records) {
+      r.flags ^= trace::kGraph | trace::kInPlace | trace::kOurs;
+      r.start_ns += 17;
+      r.phase = 1;
+      r.stream = 9;
+    }
+  }
+  test::write_run(b(), kShape, other);
+  EXPECT_EQ(verdict(false), Verdict::same);
+  EXPECT_EQ(verdict(true), Verdict::same);
+}
+
+TEST_F(Diff, CommunicatorsMayInterleaveOtherwise) {
+  test::write_run(a(), kShape, run_);
+  RunRecords other = run_;
+  for (Records& records : other) {
+    for (std::size_t i = 0; i + 1 < records.size(); i += 2) {
+      if (records[i].communicator == records[i + 1].communicator) continue;
+      if (records[i].step == records[i + 1].step) std::swap(records[i], records[i + 1]);
+    }
+    test::renumber(records);
+  }
+  test::write_run(b(), kShape, other);
+  EXPECT_EQ(verdict(false), Verdict::same);
+  EXPECT_EQ(verdict(true), Verdict::same);
+}
+
+TEST_F(Diff, AResumedRunIsTheSame) {
+  test::write_run(a(), kShape, run_);
+  // The first process dies in step 13, the second goes on from the checkpoint of step 10; it numbers its
+  // operations from 0, and sets up before its first step.
+  RunRecords first = run_, second = run_;
+  for (Records& records : first) {
+    records.resize(13 * 20 + 7);
+  }
+  for (Records& records : second) {
+    records.erase(records.begin(), records.begin() + 9 * 20);
+    for (std::size_t i = 0; i < 20; ++i) {
+      records[i].step = trace::kNoStep;
+      records[i].input.low ^= 77;
+    }
+    test::renumber(records);
+  }
+  test::write_run(b(), kShape, first);
+  test::write_run(b(), kShape, second);
+  EXPECT_EQ(verdict(false), Verdict::same);
+  EXPECT_EQ(verdict(true), Verdict::same);
+  EXPECT_EQ(diff().operations, std::uint64_t{4} * 20 * 20);
+
+  second[2][20 + 20 * 4 + 3].output.low ^= 1;  // step 14
+  std::filesystem::remove_all(b());
+  test::write_run(b(), kShape, first);
+  test::write_run(b(), kShape, second);
+  const trace::RunDiff result = diff();
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0].candidate.rank, 2U);
+  EXPECT_EQ(result.findings[0].candidate.step(), 14U);
+  EXPECT_EQ(result.findings[0].candidate.difference, Difference::outputs_differ);
+}
+
+TEST_F(Diff, StepsAfterTheLastAreNotLookedAt) {
+  test::write_run(a(), kShape, run_);
+  RunRecords other = run_;
+  other[1][20 * 11 + 1].input.low ^= 1;
+  test::write_run(b(), kShape, other);
+  trace::DiffOptions options;
+  for (const bool full : {false, true}) {
+    options.ignore_rollups = full;
+    options.until = 10;
+    EXPECT_EQ(diff(options).verdict, Verdict::same);
+    options.until = 11;
+    EXPECT_EQ(diff(options).verdict, Verdict::different);
+  }
+}
+
+TEST_F(Diff, AShorterRunLacksOperations) {
+  test::write_run(a(), kShape, run_);
+  RunRecords other = run_;
+  for (Records& records : other) {
+    records.resize(records.size() - 3);
+  }
+  test::write_run(b(), kShape, other);
+  for (const bool full : {false, true}) {
+    trace::DiffOptions options;
+    options.ignore_rollups = full;
+    const trace::RunDiff result = diff(options);
+    ASSERT_EQ(result.findings.size(), 4U);
+    EXPECT_EQ(result.findings[0].candidate.difference, Difference::missing);
+    EXPECT_EQ(result.findings[0].candidate.operation().sequence, 397U);
+  }
+}
+
+TEST_F(Diff, AKilledRunIsComparedUpToItsEnd) {
+  test::write_run(a(), kShape, run_);
+  test::write_run(b(), kShape, run_);
+  const std::string cut = b() + "/rank-00001.dtr";
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 64);
+  const trace::RunDiff result = diff();
+  EXPECT_EQ(result.verdict, Verdict::same);
+  ASSERT_EQ(result.ranks[1].notes.size(), 1U);
+  EXPECT_EQ(result.ranks[1].notes[0], "B was cut short; compared up to there");
+}
+
+TEST_F(Diff, WhatWasLostIsNotMissing) {
+  test::write_run(a(), kShape, run_);
+  RunRecords other = run_;
+  other[3].erase(other[3].begin() + 200, other[3].begin() + 210);  // with their sequence numbers
+  test::write_run(b(), kShape, other);
+  const trace::RunDiff result = diff();
+  EXPECT_EQ(result.verdict, Verdict::same);
+  EXPECT_EQ(result.ranks[3].notes.at(0), "B lost records while it was traced; compared up to there");
+}
+
+TEST_F(Diff, WhatCannotBeComparedIsNotTheSame) {
+  test::write_run(a(), kShape, run_);
+  EXPECT_EQ(diff().verdict, Verdict::unusable);  // no B
+  perf::Shape larger = kShape;
+  larger.ranks = 6;
+  test::write_run(b(), larger, test::simulate(larger));
+  EXPECT_EQ(diff().verdict, Verdict::unusable);
+  std::filesystem::remove_all(b());
+  test::write_run(b(), kShape, run_);
+  std::filesystem::remove(b() + "/rank-00002.dtr");
+  const trace::RunDiff result = diff();
+  EXPECT_EQ(result.verdict, Verdict::unusable);
+  EXPECT_EQ(result.only_a, std::vector<std::uint32_t>{2});
+}
+
+TEST_F(Diff, StepsOfTheMap) {
+  test::write_run(a(), kShape, run_);
+  RunRecords other = run_;
+  other[1][20 * 11 + 1].input.low ^= 1;
+  other[1].resize(20 * 19);
+  test::write_run(b(), kShape, other);
+  trace::DiffOptions options;
+  options.steps = true;
+  const trace::RunDiff result = diff(options);
+  ASSERT_EQ(result.ranks[1].steps.size(), 20U);
+  for (const trace::StepAgreement& s : result.ranks[1].steps) {
+    const auto expected = s.step == 11   ? trace::Agreement::different
+                          : s.step == 19 ? trace::Agreement::only_a
+                                         : trace::Agreement::same;
+    EXPECT_EQ(s.agreement, expected) << s.step;
+  }
+}
+
+TEST_F(Diff, ChunkTablesGiveBytes) {
+  for (const bool second : {false, true}) {
+    trace::Writer writer({second ? b() : a()}, perf::run_info_of(kShape, 0));
+    for (std::uint64_t sequence = 0; sequence < 3; ++sequence) {
+      trace::ChunkTable table{sequence, 1000, 64, true, {}};
+      for (std::uint64_t chunk = 0; chunk < 16; ++chunk) {
+        table.digests.push_back({chunk, sequence});
+      }
+      trace::Record record;
+      record.sequence = sequence;
+      record.output = {sequence, 1};
+      if (second && sequence == 1) {
+        table.digests[3].low ^= 1;
+        table.digests[4].low ^= 1;
+        table.digests[15].high ^= 1;
+        record.output.low ^= 99;
+      }
+      writer.add_chunk_table(table);
+      writer.append({&record, 1});
+    }
+  }
+  const trace::RunDiff result = diff();
+  ASSERT_EQ(result.findings.size(), 1U);
+  const auto& ranges = result.findings[0].candidate.ranges;
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0].begin, 192U);
+  EXPECT_EQ(ranges[0].end, 320U);
+  EXPECT_EQ(ranges[1].begin, 960U);
+  EXPECT_EQ(ranges[1].end, 1000U);
+}
+
+}  // namespace
