@@ -29,51 +29,57 @@ struct Word {
   std::uint64_t y = 0;
 };
 
-/// What a word's halves are combined with: linear in the word's position, so that the key of a word at a
-/// distance is this one plus step(distance).
-struct Key {
-  std::uint64_t p = 0;
-  std::uint64_t q = 0;
+__extension__ using Wide = unsigned __int128;
 
-  DETCCL_HD Key& operator+=(const Key& step) {
-    p += step.p;
-    q += step.q;
+/// A number of 128 bits from its halves.
+DETCCL_HD constexpr Wide wide(std::uint64_t high, std::uint64_t low) {
+  return static_cast<Wide>(high) << 64 | low;
+}
+
+/// The fractional parts of the square roots of the first primes, the first 128 or 64 bits; of those that
+/// something is multiplied with, the last bit is set.
+inline constexpr Wide kStep = wide(0x6a09e667f3bcc908, 0xb2fb1366ea957d3f);   // of 2
+inline constexpr Wide kFirst = wide(0xbb67ae8584caa73b, 0x25742d7078b83b89);  // of 3
+inline constexpr std::uint64_t kOtherU = 0x3c6ef372fe94f82b;                  // of 5
+inline constexpr std::uint64_t kOtherV = 0xa54ff53a5f1d36f1;                  // of 7
+inline constexpr std::uint64_t kLength = 0x510e527fade682d1;                  // of 11
+inline constexpr std::uint64_t kRounds[4] = {0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
+                                             0xcbbb9d5dc1059ed9};  // of 13, 17, 19, 23
+
+/// A word's number in the payload as the mix takes it: every word's is the one before plus a constant, mod
+/// 2^128. The high half is different in all its bits for any two words, even if they are a power of two
+/// apart.
+struct Key {
+  Wide value = 0;
+
+  DETCCL_HD Key& operator+=(Wide step) {
+    value += step;
     return *this;
   }
 };
 
-/// The first 64 bits of the fractional part of the square roots of the first primes; those that multiply with
-/// the last bit set.
-inline constexpr std::uint64_t kStepP = 0x6a09e667f3bcc909;   // of 2
-inline constexpr std::uint64_t kStepQ = 0xbb67ae8584caa73b;   // of 3
-inline constexpr std::uint64_t kFirstP = 0x3c6ef372fe94f82b;  // of 5
-inline constexpr std::uint64_t kFirstQ = 0xa54ff53a5f1d36f1;  // of 7
-inline constexpr std::uint64_t kOtherX = 0x510e527fade682d1;  // of 11
-inline constexpr std::uint64_t kOtherY = 0x9b05688c2b3e6c1f;  // of 13
-inline constexpr std::uint64_t kLength = 0x1f83d9abfb41bd6b;  // of 17
-inline constexpr std::uint64_t kRound[4] = {0x5be0cd19137e2179, 0xcbbb9d5dc1059ed9, 0x629a292a367cd507,
-                                            0x9159015a3070dd17};  // of 19, 23, 29, 31
-
-DETCCL_HD Key step(std::uint64_t words) {
-  return {words * kStepP, words * kStepQ};
+/// What the key of a word so many `words` behind another one has more.
+DETCCL_HD Wide step(std::uint64_t words) {
+  return words * kStep;
 }
 
 /// The key of the payload's word number `position`, counted from 0.
 DETCCL_HD Key key_at(std::uint64_t position) {
-  return {kFirstP + position * kStepP, kFirstQ + position * kStepQ};
+  return {kFirst + step(position)};
 }
 
 /// The two halves of the 128-bit product, xored.
 DETCCL_HD std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Product = unsigned __int128;
-  const Product product = static_cast<Product>(a) * b;
+  const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 /// What `word` with the key of its position adds.
 DETCCL_HD Sums mix(const Word& word, const Key& key) {
-  const std::uint64_t u = word.x ^ key.p, v = word.y ^ key.q;
-  return {folded_product(u, v), folded_product(u ^ kOtherX, v ^ kOtherY)};
+  const auto low = static_cast<std::uint64_t>(key.value), high = static_cast<std::uint64_t>(key.value >> 64);
+  const std::uint64_t u = word.x ^ high, v = word.y ^ high ^ low;
+  const std::uint64_t a = folded_product(u, v);
+  return {a, folded_product(a ^ u ^ kOtherU, v ^ kOtherV)};
 }
 
 /// 128 bits for a payload of a known length.
@@ -87,10 +93,10 @@ struct Digest {
 /// same sums with another length give another digest.
 DETCCL_HD Digest finish(const Sums& sums, std::uint64_t bytes) {
   std::uint64_t a = sums.a + bytes * kLength, b = sums.b;
-  b ^= folded_product(a ^ kOtherX, kRound[0]);
-  a ^= folded_product(b ^ kOtherY, kRound[1]);
-  b ^= folded_product(a ^ kOtherX, kRound[2]);
-  a ^= folded_product(b ^ kOtherY, kRound[3]);
+  b ^= folded_product(a ^ kOtherU, kRounds[0]);
+  a ^= folded_product(b ^ kOtherV, kRounds[1]);
+  b ^= folded_product(a ^ kOtherU, kRounds[2]);
+  a ^= folded_product(b ^ kOtherV, kRounds[3]);
   return {a, b};
 }
 

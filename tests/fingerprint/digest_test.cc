@@ -40,7 +40,7 @@ TEST(Digest, PiecesInAnyOrderAddUp) {
   Random random(new_seed());
   for (int round = 0; round < 200; ++round) {
     const auto data = random_bytes(random, random() % 3000);
-    const std::uint64_t first_word = random() >> (random() % 64);
+    const std::uint64_t first_word = random() >> (4 + random() % 60);
     std::vector<std::size_t> cuts = {0, data.size()};
     for (std::size_t pieces = random() % 6; pieces > 0 && data.size() >= 16; --pieces)
       cuts.push_back(random() % (data.size() / 16) * 16);
@@ -116,11 +116,10 @@ TEST(Digest, FinishIsOneToOne) {
 TEST(Digest, KeysOfDistantWords) {
   Random random(new_seed());
   for (int round = 0; round < 1000; ++round) {
-    const std::uint64_t from = random(), distance = random() >> random() % 64;
+    const std::uint64_t from = random() >> 4, distance = random() >> (4 + random() % 60);
     Key key = key_at(from);
     key += step(distance);
-    EXPECT_EQ(key.p, key_at(from + distance).p);
-    EXPECT_EQ(key.q, key_at(from + distance).q);
+    EXPECT_TRUE(key.value == key_at(from + distance).value) << from << " " << distance;
   }
 }
 

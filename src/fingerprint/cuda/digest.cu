@@ -50,7 +50,7 @@ __device__ __forceinline__ Sums sum_words(const std::byte* data, std::uint64_t w
   const std::uint64_t tile_words = std::uint64_t{gridDim.x} * (kThreads * kUnroll);
   std::uint64_t i = std::uint64_t{blockIdx.x} * (kThreads * kUnroll) + threadIdx.x;
   Key key = key_at(first_word + i);
-  const Key step_thread = step(kThreads), step_tile = step(tile_words - kThreads * kUnroll);
+  const Wide step_thread = step(kThreads), step_tile = step(tile_words - kThreads * kUnroll);
   for (; i + (kUnroll - 1) * kThreads < words; i += tile_words) {
     Word loaded[kUnroll];
 #pragma unroll
