@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of the program's time for tools (NVTX), as training frameworks mark theirs; nothing happens without a tool.
+// A range of the program's time for tools (NVTX), as training frameworks mark theirs; nothing happens without
+// a tool.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>

@@ -27,7 +27,7 @@ const char own_address = 0;
 /// When the library is loaded, so before the program's first NVTX call.
 [[gnu::constructor]] void listen_to_nvtx() {
   Dl_info own{};
-  if (!is_on("DETCCL_TRACE") || is_on("DETCCL_DISABLE") || dladdr(&own_address, &own) == 0) return;
+  if (!is_on("DETCCL_TRACE") || dladdr(&own_address, &own) == 0) return;
   guarded([&own] {
     recorder::inject_nvtx(own.dli_fname);
     return ncclSuccess;

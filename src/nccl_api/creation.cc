@@ -33,6 +33,7 @@ ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
     const ncclResult_t result = make_entry(*slot, true, communicators.emplace_back());
     if (result != ncclSuccess) return result;
   }
+  if (runtime().environment.configuration().disable) return ncclSuccess;
   if (!runtime().on_host && gpu::unavailable() != nullptr) return ncclSuccess;  // reductions say so
   const ncclResult_t result = connect_all(communicators);
   if (result == ncclSuccess || !runtime().environment.configuration().fallback_native) return result;
@@ -64,7 +65,8 @@ ncclResult_t check_environment() {
   for (const std::string& problem : runtime().environment.problems())
     line += (line.empty() ? "" : "; ") + problem;
   if (runtime().tracing != nullptr && !runtime().on_host)
-    line += std::string(line.empty() ? "" : "; ") + "DETCCL_TRACE: this version records host memory only; unset it";
+    line += std::string(line.empty() ? "" : "; ") +
+            "DETCCL_TRACE: this version records host memory only; unset it";
   return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
 }
 

@@ -164,9 +164,10 @@ constexpr std::array kVariables = {
              "What becomes of a reduction that cannot be deterministic: it fails and says why, or it runs "
              "natively, with a warning that says why.",
              take_fallback},
-    Variable{"DETCCL_TRACE", "0", "0|1|chunks:N, N KB from 1",
-             "Record fingerprints of every operation's input and output; chunks:N: also of each N KB of them.",
-             take_trace},
+    Variable{
+        "DETCCL_TRACE", "0", "0|1|chunks:N, N KB from 1",
+        "Record fingerprints of every operation's input and output; chunks:N: also of each N KB of them.",
+        take_trace},
     Variable{"DETCCL_TRACE_DIR", "detccl-trace", "a folder",
              "Where the ranks' traces go. Those that are there are never overwritten.", take_trace_folder},
     Variable{"DETCCL_TRACE_STEPS", "", "N or N-M", "The steps that are recorded. Without it: all.",
@@ -214,12 +215,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// By distance, then by how far it begins alike.
 std::string_view nearest_name(std::string_view name) {
-  const auto* nearest =
-      std::min_element(kVariables.begin(), kVariables.end(), [&](const auto& a, const auto& b) {
-        return edit_distance(name, a.name) < edit_distance(name, b.name);
-      });
-  return nearest->name;
+  const auto rank = [name](const Variable& v) {
+    const auto alike =
+        std::mismatch(name.begin(), name.end(), v.name.begin(), v.name.end()).first - name.begin();
+    return std::pair(edit_distance(name, v.name), -alike);
+  };
+  return std::min_element(kVariables.begin(), kVariables.end(),
+                          [&](const auto& a, const auto& b) { return rank(a) < rank(b); })
+      ->name;
 }
 
 std::string not_allowed(const Variable& variable, std::string_view value) {

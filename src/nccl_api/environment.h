@@ -32,8 +32,8 @@ struct Configuration {
   bool trace = false;
   std::size_t trace_chunk_bytes = 0;  ///< of the chunk tables; 0: none
   std::string trace_folder = "detccl-trace";
-  std::pair<std::uint32_t, std::uint32_t> trace_steps{0, 0xffffffff};          ///< first and last
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> trace_ranks;            ///< ranges; empty: all
+  std::pair<std::uint32_t, std::uint32_t> trace_steps{0, 0xffffffff};  ///< first and last
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> trace_ranks;    ///< ranges; empty: all
   bool fallback_native = false;       ///< what cannot be honoured runs natively, instead of failing
   std::string nccl_library;           ///< empty: searched for
   std::chrono::seconds timeout{600};  ///< 0: wait for ever

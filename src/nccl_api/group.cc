@@ -108,7 +108,8 @@ ncclResult_t Group::finish() {
   if (tracing == nullptr || traced_.empty() || error_ != ncclSuccess) return launch();
   std::vector<std::unique_ptr<Tracing::Pending>> pending;
   for (const Traced& one : traced_) {
-    pending.push_back(tracing->before(one.communicator, one.call, static_cast<std::uint8_t>(one.flags | trace::kGroup)));
+    pending.push_back(
+        tracing->before(one.communicator, one.call, static_cast<std::uint8_t>(one.flags | trace::kGroup)));
   }
   const ncclResult_t result = launch();
   if (is_error(result)) return result;

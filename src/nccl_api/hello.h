@@ -19,11 +19,11 @@ struct Hello {
   using Text = std::array<char, 48>;  // zero-terminated
 
   std::array<char, 8> magic{};
-  std::array<Text, 8> settings{};   ///< as written in the environment; see kSettingNames
-  std::uint64_t address_bytes = 0;  ///< of the worker's address
-  std::uint32_t job_rank = 0;       ///< the process's number in its job
-  std::uint32_t creation_order = 0; ///< of the communicator, in the process
-  std::array<char, 256> problem{};  ///< why this rank cannot take part; empty if it can
+  std::array<Text, 8> settings{};    ///< as written in the environment; see kSettingNames
+  std::uint64_t address_bytes = 0;   ///< of the worker's address
+  std::uint32_t job_rank = 0;        ///< the process's number in its job
+  std::uint32_t creation_order = 0;  ///< of the communicator, in the process
+  std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
 inline constexpr std::array<std::string_view, 8> kSettingNames = {

@@ -11,7 +11,8 @@
 namespace detccl::nccl_api {
 
 /// Calls `function`, a native operation on `stream` of the communicator (null if DetCCL does not know it),
-/// and keeps its place among the communicator's operations. `traced`: what it is, to be recorded; may be null.
+/// and keeps its place among the communicator's operations. `traced`: what it is, to be recorded; may be
+/// null.
 template <class Function>
 ncclResult_t native_call(const std::shared_ptr<Communicator>& communicator, cudaStream_t stream,
                          const TracedCall* traced, Function&& function) {

@@ -60,7 +60,8 @@ ncclResult_t put_signal(const void* local, std::size_t count, ncclDataType_t typ
                         ncclWindow_t window, std::size_t offset, int signal, int context, unsigned flags,
                         ncclComm_t comm, cudaStream_t stream) {
   static const Entry<decltype(put_signal)> native(real().library, "ncclPutSignal");
-  return operate(nullptr, native, comm, stream, local, count, type, peer, window, offset, signal, context, flags);
+  return operate(nullptr, native, comm, stream, local, count, type, peer, window, offset, signal, context,
+                 flags);
 }
 
 ncclResult_t send_signal(int peer, int signal, int context, unsigned flags, ncclComm_t comm,

@@ -9,7 +9,8 @@
 namespace detccl::nccl_api {
 
 /// A native operation on a communicator: refused when the communicator is in error, and noted by an open
-/// group. `traced`: what it is, to be recorded; may be null. `function` takes the arguments, the communicator and the stream.
+/// group. `traced`: what it is, to be recorded; may be null. `function` takes the arguments, the communicator
+/// and the stream.
 template <class Function, class... Arguments>
 ncclResult_t operate(const TracedCall* traced, const Function& function, ncclComm_t comm, cudaStream_t stream,
                      Arguments... arguments) {

@@ -95,7 +95,7 @@ ncclResult_t refuse(Communicator& communicator, std::string_view reason, Route& 
 
 /// Reductions with the same bits in any order are native NCCL's on GPUs.
 bool is_native(const Call& c, const Communicator& communicator) {
-  if (communicator.native()) return true;
+  if (communicator.native() || runtime().environment.configuration().disable) return true;
   const int type = c.type, op = c.op;
   if (runtime().on_host || op < 0 || op >= ncclNumOps || type < 0 || type >= contract::kDataTypes)
     return false;
@@ -129,10 +129,17 @@ ncclResult_t prepare(const Call& c, Communicator& communicator, QueuedReduction&
 TracedCall traced(const Call& c) {
   constexpr std::array kKinds = {trace::Kind::all_reduce, trace::Kind::reduce_scatter, trace::Kind::reduce};
   const bool rooted = c.collective == plan::Collective::reduce;
-  return {kKinds[static_cast<std::size_t>(c.collective)], c.send, c.receive, c.count, c.type, c.op, rooted ? c.root : -1};
+  return {kKinds[static_cast<std::size_t>(c.collective)],
+          c.send,
+          c.receive,
+          c.count,
+          c.type,
+          c.op,
+          rooted ? c.root : -1};
 }
 
-ncclResult_t run_now(std::shared_ptr<Communicator> communicator, const Call& c, const QueuedReduction& reduction) {
+ncclResult_t run_now(std::shared_ptr<Communicator> communicator, const Call& c,
+                     const QueuedReduction& reduction) {
   if (!runtime().on_host) {
     const gpu::Queued queued{std::move(communicator), reduction};
     return gpu::enqueue({&queued, 1});

@@ -24,7 +24,7 @@ Runtime::Runtime()
       checks_pointers(std::getenv("NCCL_CHECK_POINTERS") != nullptr) {
   const Configuration& c = environment.configuration();
   set_log_level(c.log);
-  if (!c.disable) tracing = Tracing::make(c);
+  tracing = Tracing::make(c);
   if (!real.library.found()) {
     log_line(LogLevel::error, fmt::format("no NCCL library: {}", real.library.problem()));
   } else {

@@ -29,9 +29,10 @@ inline const RealNccl& real() {
   return runtime().real;
 }
 
-/// Whether a call goes straight to the real library: DETCCL_DISABLE, or the real library itself is calling.
+/// Whether a call goes straight to the real library: DETCCL_DISABLE without anything to be recorded, or the
+/// real library itself is calling.
 inline bool passes_through() {
-  return InsideReal::now() || runtime().environment.configuration().disable;
+  return InsideReal::now() || (runtime().environment.configuration().disable && runtime().tracing == nullptr);
 }
 
 }  // namespace detccl::nccl_api

@@ -79,7 +79,9 @@ Extents extents(const TracedCall& call, std::size_t rank, std::size_t ranks) {
 
 std::size_t element_size(ncclDataType_t type) {
   const int number = type;
-  return number >= 0 && number < contract::kDataTypes ? contract::size_of(static_cast<contract::DataType>(type)) : 0;
+  return number >= 0 && number < contract::kDataTypes
+             ? contract::size_of(static_cast<contract::DataType>(type))
+             : 0;
 }
 
 bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
@@ -110,8 +112,9 @@ trace::RunInfo run_info(const JobRank& job, const Configuration& configuration) 
 }  // namespace
 
 JobRank job_rank(std::uint32_t rank, std::uint32_t size) {
-  return {first_number({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}).value_or(rank),
-          first_number({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}).value_or(size)};
+  return {
+      first_number({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}).value_or(rank),
+      first_number({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}).value_or(size)};
 }
 
 std::unique_ptr<Tracing> Tracing::make(const Configuration& configuration) {
@@ -123,9 +126,10 @@ recorder::Recorder* Tracing::recorder(const Communicator& first) {
   if (recorder_ != nullptr || not_this_rank_ || closed_) return recorder_.get();
   const JobRank job =
       job_rank(static_cast<std::uint32_t>(first.rank()), static_cast<std::uint32_t>(first.ranks()));
-  not_this_rank_ = !configuration_.trace_ranks.empty() &&
-                   std::none_of(configuration_.trace_ranks.begin(), configuration_.trace_ranks.end(),
-                                [&job](const auto& range) { return range.first <= job.rank && job.rank <= range.second; });
+  not_this_rank_ =
+      !configuration_.trace_ranks.empty() &&
+      std::none_of(configuration_.trace_ranks.begin(), configuration_.trace_ranks.end(),
+                   [&job](const auto& range) { return range.first <= job.rank && job.rank <= range.second; });
   if (not_this_rank_) return nullptr;
   recorder::Options options;
   options.folder = configuration_.trace_folder;

@@ -60,7 +60,8 @@ class Tracing {
   bool not_this_rank_ = false, closed_ = false;
 };
 
-/// The number of this process in its job, and of all processes, as the launcher says; otherwise `rank` and `size`.
+/// The number of this process in its job, and of all processes, as the launcher says; otherwise `rank` and
+/// `size`.
 struct JobRank {
   std::uint32_t rank = 0, size = 0;
 };

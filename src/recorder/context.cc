@@ -48,7 +48,8 @@ std::uint32_t current_step() {
 }
 
 std::optional<std::uint32_t> step_in(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kWords = {"profilerstep", "train_step", "iteration", "step", "iter"};
+  constexpr std::array<std::string_view, 5> kWords = {"profilerstep", "train_step", "iteration", "step",
+                                                      "iter"};
   std::size_t digits = name.size();
   while (digits > 0 && is_digit(name[digits - 1]))
     --digits;

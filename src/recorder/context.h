@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which step of the program, and in which phase of it, operations are handed over: what the program says by
-// detcclMark() and detcclMarkStep(), or by its NVTX ranges (nvtx.h).
+// In which step of the program, and in which phase of it, operations are handed over: what the program says
+// by detcclMark() and detcclMarkStep(), or by its NVTX ranges (nvtx.h).
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace detccl::recorder {
 void set_step(std::uint32_t step);
 std::uint32_t current_step();  ///< trace::kNoStep before the first one
 
-/// The number in "step 12", "iteration_12", "ProfilerStep#12" … or nothing: a name that begins with a word for a
-/// step, and ends with its number.
+/// The number in "step 12", "iteration_12", "ProfilerStep#12" … or nothing: a name that begins with a word
+/// for a step, and ends with its number.
 std::optional<std::uint32_t> step_in(std::string_view name);
 
 /// The calling thread's ranges, each within the one before; a name that tells a step sets it.
 void push_range(std::string_view name);
 void pop_range();
 
-/// The calling thread's phase: its ranges' names, "forward/attention", or what set_phase() said last, where there
-/// are no ranges. Valid until the thread's next call.
+/// The calling thread's phase: its ranges' names, "forward/attention", or what set_phase() said last, where
+/// there are no ranges. Valid until the thread's next call.
 const std::string& current_phase();
 void set_phase(std::string_view phase);
 

@@ -119,7 +119,8 @@ int initialize_nvtx(const void* (*get_export_table)(unsigned int)) {
   if (callbacks == nullptr || callbacks->struct_size < sizeof *callbacks) return 0;
   NvtxFunctionTable table = nullptr;
   unsigned int size = 0;
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0 || table == nullptr) return 0;
+  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) == 0 || table == nullptr)
+    return 0;
 
   std::array<NvtxFunctionPointer, kSlots.size()> before{};
   for (std::size_t i = 0; i < kSlots.size(); ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes records from the threads that hand operations over, and writes them to the rank's trace file in a thread of
-// its own.
+// Takes records from the threads that hand operations over, and writes them to the rank's trace file in a
+// thread of its own.
 #pragma once
 
 #include <condition_variable>
@@ -46,8 +46,8 @@ class Recorder {
 
   void add_communicator(const trace::Communicator& communicator);
 
-  /// Completes the record (sequences, step, the calling thread's phase) and queues it. Tables belong to it; their
-  /// sequence is set. A queue that is full drops it: the file has a gap then, and close() tells.
+  /// Completes the record (sequences, step, the calling thread's phase) and queues it. Tables belong to it;
+  /// their sequence is set. A queue that is full drops it: the file has a gap then, and close() tells.
   void append(trace::Record record, std::vector<trace::ChunkTable> tables = {});
 
   /// Writes out what is queued and closes the file. Nothing is taken afterwards.

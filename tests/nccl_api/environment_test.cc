@@ -31,6 +31,10 @@ TEST(Environment, DefaultsAreThoseOfTheTable) {
     EXPECT_EQ(c.prove, unset.prove);
     EXPECT_EQ(c.disable, unset.disable);
     EXPECT_EQ(c.timeout, unset.timeout) << variable.name;
+    EXPECT_EQ(c.scratch_bytes, unset.scratch_bytes);
+    EXPECT_EQ(c.fallback_native, unset.fallback_native);
+    EXPECT_EQ(c.trace, unset.trace);
+    EXPECT_EQ(c.trace_folder, unset.trace_folder);
   }
 }
 
@@ -52,6 +56,24 @@ TEST(Environment, TakesWhatIsAllowed) {
   EXPECT_TRUE(read({"DETCCL_CONTRACT="}).problems().empty()) << "empty counts as not set";
 }
 
+TEST(Environment, TakesWhatTracesAndGpusAreTold) {
+  const Configuration c =
+      read({"DETCCL_TRACE=chunks:64", "DETCCL_TRACE_DIR=/a b", "DETCCL_TRACE_STEPS=100-120",
+            "DETCCL_TRACE_RANKS=0,8-15", "DETCCL_SCRATCH=96M", "DETCCL_FALLBACK=native"})
+          .configuration();
+  EXPECT_TRUE(c.trace);
+  EXPECT_EQ(c.trace_chunk_bytes, 64u << 10);
+  EXPECT_EQ(c.trace_folder, "/a b");
+  EXPECT_EQ(c.trace_steps, std::pair(100u, 120u));
+  ASSERT_EQ(c.trace_ranks.size(), 2u);
+  EXPECT_EQ(c.trace_ranks[0], std::pair(0u, 0u));
+  EXPECT_EQ(c.trace_ranks[1], std::pair(8u, 15u));
+  EXPECT_EQ(c.scratch_bytes, 96u << 20);
+  EXPECT_TRUE(c.fallback_native);
+  EXPECT_EQ(read({"DETCCL_TRACE_STEPS=7"}).configuration().trace_steps, std::pair(7u, 7u));
+  EXPECT_FALSE(read({"DETCCL_TRACE=0"}).configuration().trace);
+}
+
 TEST(Environment, ABadValueIsToldWithWhatIsAllowed) {
   const std::vector<std::string> bad = {"DETCCL_CONTRACT=trees",
                                         "DETCCL_CONTRACT=Tree",
@@ -69,7 +91,17 @@ TEST(Environment, ABadValueIsToldWithWhatIsAllowed) {
                                         "DETCCL_DISABLE=2",
                                         "DETCCL_TIMEOUT=-1",
                                         "DETCCL_TIMEOUT=1s",
-                                        "DETCCL_TIMEOUT=99999999999"};
+                                        "DETCCL_TIMEOUT=99999999999",
+                                        "DETCCL_SCRATCH=1K",
+                                        "DETCCL_SCRATCH=17G",
+                                        "DETCCL_FALLBACK=yes",
+                                        "DETCCL_TRACE=2",
+                                        "DETCCL_TRACE=chunks:",
+                                        "DETCCL_TRACE=chunks:0",
+                                        "DETCCL_TRACE_STEPS=5-4",
+                                        "DETCCL_TRACE_STEPS=a-b",
+                                        "DETCCL_TRACE_RANKS=1,,2",
+                                        "DETCCL_TRACE_RANKS=1-"};
   for (const std::string& entry : bad) {
     const Environment e = read({entry});
     ASSERT_EQ(e.problems().size(), 1u) << entry;

@@ -78,7 +78,8 @@ Names own_functions() {
   Names names = with_profiling_names(
       "AllReduceConfig ReduceConfig ReduceScatterConfig AllGatherConfig AlltoAllConfig BroadcastConfig "
       "GatherConfig ScatterConfig CommGrow PutSignal Signal WaitSignal");
-  names.insert({"detcclVersion", "detcclCommContract"});
+  names.insert(
+      {"detcclVersion", "detcclCommContract", "detcclMark", "detcclMarkStep", "InitializeInjectionNvtx2"});
   return names;
 }
 
