@@ -44,5 +44,5 @@ def one(settings, tool):
     summary = re.search(r"(ERROR SUMMARY|RACECHECK SUMMARY): (.*)", text)
     passed = re.search(r"\[  PASSED  \] (\d+) test", text)
     detail = f"{summary.group(2) if summary else 'no summary'}; {passed.group(1) if passed else 0} tests passed"
-    good = code == 0 and summary is not None and passed is not None
+    good = code == 0 and summary is not None and passed is not None and int(passed.group(1)) > 0
     return Row(name, "pass" if good else "fail", seconds, detail if good else f"exit {code}; {detail}")
