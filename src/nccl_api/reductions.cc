@@ -102,12 +102,13 @@ bool is_native(const Call& c, const Communicator& communicator) {
                               static_cast<std::uint32_t>(communicator.ranks()));
 }
 
-/// Whether the real library cannot find anything wrong with the call, so that it need not be asked, which takes a
-/// few microseconds: the usual floats, on a GPU and a communicator without events.
+/// Whether the real library cannot find anything wrong with the call, so that it need not be asked, which
+/// takes a few microseconds: the usual floats, on a GPU and a communicator without events.
 bool is_plain(const Call& c, const Communicator& communicator) {
   const bool usual = c.type == ncclFloat32 || c.type == ncclBfloat16 || c.type == ncclFloat16;
   return usual && (c.op == ncclSum || c.op == ncclAvg) && c.count != 0 && communicator.gpu() != nullptr &&
-         communicator.blocking() && c.root >= 0 && c.root < communicator.ranks() && !runtime().checks_pointers;
+         communicator.blocking() && c.root >= 0 && c.root < communicator.ranks() &&
+         !runtime().checks_pointers;
 }
 
 ncclResult_t prepare(const Call& c, Communicator& communicator, QueuedReduction& reduction, Route& route) {

@@ -58,7 +58,7 @@ TEST_P(ProveAll, UpTo128Ranks) {
 INSTANTIATE_TEST_SUITE_P(
     , ProveAll, ::testing::Combine(::testing::ValuesIn(kSchedules), ::testing::ValuesIn(kCollectives)),
     [](const auto& test) {
-      return std::string(name(std::get<0>(test.param))) + "_" + std::string(name(std::get<1>(test.param)));
+      return test_name(std::get<0>(test.param)) + "_" + std::string(name(std::get<1>(test.param)));
     });
 
 }  // namespace

@@ -109,9 +109,17 @@ bool drop_stage(Plan& plan, Random& random) {
 }
 
 /// Each stage needs what the one before gave, from its own rank or, by way of others, from what it sent.
+/// Except in a reduce by halving: others' results do not need the own sums.
 bool swap_stages(Plan& plan, Random& random) {
   const auto s = any(stages(plan), random);
   if (!s || s->index + 1 == s->program->stages.size()) return false;
+  const Kind kind = plan.spec.schedule.kind;
+  const Stage& next = s->program->stages[s->index + 1];
+  const bool only_receives = next.sends.empty() && next.folds.empty();
+  if ((kind == Kind::halving || kind == Kind::hier) && plan.spec.collective == Collective::reduce &&
+      only_receives) {
+    return false;
+  }
   std::swap(s->stage(), s->program->stages[s->index + 1]);
   return true;
 }

@@ -16,7 +16,8 @@ class Order {
  public:
   /// To be called before an operation is put on `stream`, which is being captured into `capture`, …
   void before(cudaStream_t stream, CaptureId capture);
-  /// … and after it. `later`: it is going to be put there by another thread, before the next call of before().
+  /// … and after it. `later`: it is going to be put there by another thread, before the next call of
+  /// before().
   void after(cudaStream_t stream, CaptureId capture, bool later = false);
 
  private:

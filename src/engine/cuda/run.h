@@ -42,7 +42,7 @@ class Run final : private stream::Machine {
   cudaStream_t main_;
   std::vector<cudaStream_t> others_;  ///< the other calls', each once
   CaptureId capture_ = 0;
-  cudaStream_t side_ = nullptr;       ///< for overlapped folds
+  cudaStream_t side_ = nullptr;  ///< for overlapped folds
   std::uint32_t tick_ = 0;
   std::optional<std::uint32_t>
       unwaited_;  ///< the last tick with folds that the main stream has not waited for
