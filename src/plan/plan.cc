@@ -66,8 +66,9 @@ std::optional<Steps> steps(const Spec& spec) {
   if (spec.ranks == 1 || spec.schedule.kind == Kind::gather) return Steps{1, 0};
   if (spec.schedule.kind == Kind::direct) return Steps{1, scatters ? 0u : 1u};
   if (spec.schedule.kind != Kind::halving && spec.schedule.kind != Kind::hier) return std::nullopt;
-  const auto levels = static_cast<std::uint32_t>(schedules::Levels(spec).count());
-  return Steps{levels, scatters ? 1 : levels};
+  const schedules::Levels levels(spec);
+  const auto folding = static_cast<std::uint32_t>(levels.count() + (levels.relayed() != 0 ? 1 : 0));
+  return Steps{folding, scatters ? 1 : folding};
 }
 
 std::optional<std::string_view> check(const Spec& spec) {

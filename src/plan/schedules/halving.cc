@@ -88,14 +88,22 @@ class Builder {
   Program build() {
     place_results();
     std::uint32_t step = 0;
-    for (std::size_t level = 1; level <= levels_.count(); ++level)
+    for (std::size_t level = 1; level <= levels_.count(); ++level) {
+      const bool relayed = level == levels_.relayed();
+      if (relayed) take_for_others(level, step++);
       up(level, step++);
+      for (const Relayed& r : relayed_)
+        slots_.give_back(r.region);
+      relayed_.clear();
+    }
     ups_ = program_.stages.size();
     if (spec_.collective == Collective::reduce_scatter) {
       hand_out(step);
     } else {
-      for (std::size_t level = levels_.count(); level > 0; --level)
+      for (std::size_t level = levels_.count(); level > 0; --level) {
         down(level, step++);
+        if (level == levels_.relayed()) pass_on_results(step++);
+      }
     }
     return std::move(program_);
   }
@@ -137,14 +145,27 @@ class Builder {
     }
   }
 
+  /// Through whom a rank of a last group that is not full has to do with one of a full group, in the level in
+  /// which they meet: with the rank of its own rail there.
+  std::uint32_t via(std::size_t level, std::uint32_t small, std::uint32_t large) const {
+    if (level != levels_.relayed()) return large;
+    return large / spec_.schedule.group * spec_.schedule.group + small % spec_.schedule.group;
+  }
+  /// Whether `block`, one inside another one of level `level`, is such a group.
+  bool is_small(std::size_t level, const Block& block) const {
+    return level == levels_.relayed() && block.hi == spec_.ranks && block.size() < spec_.schedule.group;
+  }
+  template <class Use>
+  void for_relayed(std::size_t level, const Use& use) const;
+
   /// Everyone starts at its successor, so that no rank is everybody's first destination.
   void append(Stage&& stage) {
     const std::uint32_t n = spec_.ranks;
     std::stable_sort(stage.sends.begin(), stage.sends.end(), [&](const Transfer& a, const Transfer& b) {
-      return (a.peer + n - rank_) % n < (b.peer + n - rank_) % n;
+      return std::pair((a.peer + n - rank_) % n, a.step) < std::pair((b.peer + n - rank_) % n, b.step);
     });
     std::stable_sort(stage.receives.begin(), stage.receives.end(), [&](const Transfer& a, const Transfer& b) {
-      return (rank_ + n - a.peer) % n < (rank_ + n - b.peer) % n;
+      return std::pair((rank_ + n - a.peer) % n, a.step) < std::pair((rank_ + n - b.peer) % n, b.step);
     });
     if (stage.sends.empty() && stage.receives.empty()) return;
     if (may_join(stage)) {
@@ -172,6 +193,8 @@ class Builder {
   void fold(Stage& stage, const Block& block, const Interval& own, const std::vector<Block>& inside,
             const std::vector<Place>& received);
   void down(std::size_t level, std::uint32_t step);
+  void take_for_others(std::size_t level, std::uint32_t step);
+  void pass_on_results(std::uint32_t step);
   void hand_out(std::uint32_t step);
 
   void place_results();
@@ -187,7 +210,47 @@ class Builder {
   std::size_t ups_ = ~std::size_t{0};  ///< stages before results travel
   Place results_;                      ///< where results go; reduce_scatter: without use
   std::vector<std::pair<std::uint64_t, Region>> passed_on_;  ///< reduce_scatter: others' shards
+  struct Relayed {
+    Region region;
+    std::uint32_t to;
+  };
+  std::vector<Relayed> relayed_;  ///< to be passed on in the next step
 };
+
+/// Calls use(rank of the small group, rank of the own group, run) for everything between the two that this
+/// rank passes on.
+template <class Use>
+void Builder::for_relayed(std::size_t level, const Use& use) const {
+  const Block small = levels_.block(level - 1, spec_.ranks - 1);
+  const std::uint32_t group = spec_.schedule.group, from = small.lo + rank_ % group;
+  if (!levels_.block(level, rank_).has(small.lo) || small.has(rank_) || from >= small.hi) return;
+  const auto part = levels_.owned(small, from);
+  if (!part) return;
+  for_owners(levels_.block(level, rank_), *part, [&](std::uint32_t owner, const Interval& run) {
+    if (owner / group == rank_ / group && owner != rank_) use(from, owner, run);
+  });
+}
+
+/// Takes sums of the small group for others of the own group.
+void Builder::take_for_others(std::size_t level, std::uint32_t step) {
+  const Block small = levels_.block(level - 1, spec_.ranks - 1);
+  Stage stage;
+  for_relayed(level, [&](std::uint32_t from, std::uint32_t to, const Interval& run) {
+    for (const Interval& x : cut(run, small.size() == 1 && apart())) {
+      relayed_.push_back({slots_.take(form_of(spec_, small), x.count()), to});
+      stage.receives.push_back({relayed_.back().region, from, step});
+    }
+  });
+  append(std::move(stage));
+}
+
+/// Results of others of the own group to the small one.
+void Builder::pass_on_results(std::uint32_t step) {
+  Stage stage;
+  for (const Relayed& r : relayed_)
+    stage.sends.push_back({r.region, r.to, step});
+  append(std::move(stage));
+}
 
 void Builder::up(std::size_t level, std::uint32_t step) {
   const Block block = levels_.block(level, rank_), before = levels_.block(level - 1, rank_);
@@ -196,9 +259,12 @@ void Builder::up(std::size_t level, std::uint32_t step) {
   const bool raw = before.size() == 1;
   for_owners(block, held_.run, [&](std::uint32_t owner, const Interval& run) {
     if (owner == rank_) return;
+    const std::uint32_t peer = is_small(level, before) ? via(level, rank_, owner) : owner;
     for (const Interval& x : cut(run, raw && apart()))
-      stage.sends.push_back({held(x), owner, step});
+      stage.sends.push_back({held(x), peer, peer == owner ? step : step - 1});
   });
+  for (const Relayed& r : relayed_)
+    stage.sends.push_back({r.region, r.to, step});
   const auto own = levels_.owned(block, rank_);
   owner_ = own.has_value();
   if (own && !own->empty()) {
@@ -211,8 +277,9 @@ void Builder::up(std::size_t level, std::uint32_t step) {
       }
       received.push_back({*own, slots_.take(form_of(spec_, other), own->count())});
       for_owners(other, *own, [&](std::uint32_t owner, const Interval& run) {
+        const std::uint32_t peer = is_small(level, other) ? via(level, owner, rank_) : owner;
         for (const Interval& x : cut(run, other.size() == 1 && apart()))
-          stage.receives.push_back({received.back().at(x), owner, step});
+          stage.receives.push_back({received.back().at(x), peer == rank_ ? owner : peer, step});
       });
     }
     fold(stage, block, *own, inside, received);
@@ -318,16 +385,25 @@ void Builder::down(std::size_t level, std::uint32_t step) {
   Stage stage;
   if (wanted(inner)) {
     for_owners(block, *had, [&](std::uint32_t owner, const Interval& x) {
-      if (owner != rank_) stage.receives.push_back({results_.at(x), owner, step});
+      const std::uint32_t peer = is_small(level, inner) ? via(level, rank_, owner) : owner;
+      if (owner != rank_) stage.receives.push_back({results_.at(x), peer, peer == owner ? step : step + 1});
     });
   }
   if (has && wanted(block)) {
     for (const Block& other : levels_.inside(block)) {
       if (other.has(rank_) || !wanted(other)) continue;
       for_owners(other, *has, [&](std::uint32_t owner, const Interval& x) {
-        stage.sends.push_back({results_.at(x), owner, step});
+        const std::uint32_t peer = is_small(level, other) ? via(level, owner, rank_) : owner;
+        stage.sends.push_back({results_.at(x), peer == rank_ ? owner : peer, step});
       });
     }
+  }
+  relayed_.clear();
+  if (wanted(levels_.block(level - 1, spec_.ranks - 1)) && level == levels_.relayed()) {
+    for_relayed(level, [&](std::uint32_t to, std::uint32_t from, const Interval& x) {
+      relayed_.push_back({slots_.take(Form::final, x.count()), to});
+      stage.receives.push_back({relayed_.back().region, from, step});
+    });
   }
   append(std::move(stage));
 }

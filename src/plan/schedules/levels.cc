@@ -16,7 +16,11 @@ constexpr std::uint64_t kGrain = 16;
 
 }  // namespace
 
-Levels::Levels(const Spec& spec) : ranks_(spec.ranks), count_(spec.count), units_(spec.count) {
+Levels::Levels(const Spec& spec)
+    : ranks_(spec.ranks),
+      group_(spec.schedule.kind == Kind::hier ? spec.schedule.group : 1),
+      count_(spec.count),
+      units_(spec.count) {
   if (spec.collective == Collective::reduce_scatter) {
     count_ = spec.count * spec.ranks;
     grain_ = spec.count;
@@ -34,8 +38,7 @@ Levels::Levels(const Spec& spec) : ranks_(spec.ranks), count_(spec.count), units
       halve(end, wide);
     }
   };
-  if (spec.schedule.kind == Kind::hier)
-    reach(spec.schedule.inner, std::min<std::uint64_t>(spec.schedule.group, all));
+  if (spec.schedule.kind == Kind::hier) reach(spec.schedule.inner, std::min<std::uint64_t>(group_, all));
   reach(spec.schedule.kind == Kind::hier ? spec.schedule.outer : Kind::halving, all);
 }
 
@@ -54,6 +57,15 @@ Block Levels::block(std::size_t level, std::uint32_t rank) const {
   const std::uint64_t size = sizes_[level], lo = rank / size * size;
   return {level, static_cast<std::uint32_t>(lo),
           static_cast<std::uint32_t>(std::min<std::uint64_t>(lo + size, ranks_))};
+}
+
+std::size_t Levels::relayed() const {
+  for (std::size_t level = 1; level <= count(); ++level) {
+    const std::uint32_t before = block(level - 1, ranks_ - 1).size();
+    const bool joins = before < block(level, ranks_ - 1).size();
+    if (joins && before < group_ && sizes_[level - 1] >= group_) return level;
+  }
+  return 0;
 }
 
 std::vector<Block> Levels::inside(const Block& block) const {

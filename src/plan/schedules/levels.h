@@ -39,6 +39,9 @@ class Levels {
   /// Levels above the single ranks; the block of the last one is all ranks.
   std::size_t count() const { return sizes_.size() - 1; }
   Block block(std::size_t level, std::uint32_t rank) const;
+  /// hier: the level in which a last group that is not full joins others, or 0. What its ranks and the others
+  /// have to do with each other there crosses rails and is passed on, so that nobody talks to all.
+  std::size_t relayed() const;
   /// The blocks of the level below that make up `block`, which is not of level 0.
   std::vector<Block> inside(const Block& block) const;
 
@@ -60,7 +63,7 @@ class Levels {
   Block only(const Block& block) const { return {block.level - 1, block.lo, block.hi}; }
   bool is_only(const Block& block) const { return block.size() <= sizes_[block.level - 1]; }
 
-  std::uint32_t ranks_;
+  std::uint32_t ranks_, group_;
   std::uint64_t count_, grain_ = 1, units_;  ///< the message is cut at multiples of `grain_` elements
   std::vector<std::uint64_t> sizes_{1};
 };
