@@ -145,18 +145,17 @@ class Builder {
     }
   }
 
-  /// Through whom a rank of a last group that is not full has to do with one of a full group, in the level in
-  /// which they meet: with the rank of its own rail there.
-  std::uint32_t via(std::size_t level, std::uint32_t small, std::uint32_t large) const {
-    if (level != levels_.relayed()) return large;
-    return large / spec_.schedule.group * spec_.schedule.group + small % spec_.schedule.group;
+  /// Through whom `small`, a rank of a last group that is not full, and `large`, one of a full group,
+  /// exchange what begins at `element`.
+  std::uint32_t via(const Block& group, std::uint32_t small, std::uint32_t large,
+                    std::uint64_t element) const {
+    return levels_.is_small(group) ? levels_.relay(small, large, element) : large;
   }
-  /// Whether `block`, one inside another one of level `level`, is such a group.
-  bool is_small(std::size_t level, const Block& block) const {
-    return level == levels_.relayed() && block.hi == spec_.ranks && block.size() < spec_.schedule.group;
-  }
-  template <class Use>
-  void for_relayed(std::size_t level, const Use& use) const;
+  struct Pass {
+    std::uint32_t small, large;
+    Interval run;
+  };
+  std::vector<Pass> passes(std::size_t level) const;
 
   /// Everyone starts at its successor, so that no rank is everybody's first destination.
   void append(Stage&& stage) {
@@ -217,30 +216,33 @@ class Builder {
   std::vector<Relayed> relayed_;  ///< to be passed on in the next step
 };
 
-/// Calls use(rank of the small group, rank of the own group, run) for everything between the two that this
-/// rank passes on.
-template <class Use>
-void Builder::for_relayed(std::size_t level, const Use& use) const {
-  const Block small = levels_.block(level - 1, spec_.ranks - 1);
-  const std::uint32_t group = spec_.schedule.group, from = small.lo + rank_ % group;
-  if (!levels_.block(level, rank_).has(small.lo) || small.has(rank_) || from >= small.hi) return;
-  const auto part = levels_.owned(small, from);
-  if (!part) return;
-  for_owners(levels_.block(level, rank_), *part, [&](std::uint32_t owner, const Interval& run) {
-    if (owner / group == rank_ / group && owner != rank_) use(from, owner, run);
-  });
+/// What this rank passes on between the small group and others of its own.
+std::vector<Builder::Pass> Builder::passes(std::size_t level) const {
+  std::vector<Pass> list;
+  const Block block = levels_.block(level, rank_), small = levels_.block(level - 1, spec_.ranks - 1);
+  if (!levels_.is_small(small) || small.has(rank_) || !block.has(small.lo)) return list;
+  const std::uint32_t group = spec_.schedule.group, first = rank_ / group * group;
+  for (std::uint32_t large = first; large < first + group; ++large) {
+    if (large == rank_) continue;
+    for_owners(small, levels_.owned(block, large).value_or(Interval{}),
+               [&](std::uint32_t from, const Interval& x) {
+                 if (levels_.relay(from, large, x.begin) == rank_) list.push_back({from, large, x});
+               });
+  }
+  std::sort(list.begin(), list.end(), [](const Pass& a, const Pass& b) { return a.run.begin < b.run.begin; });
+  return list;
 }
 
 /// Takes sums of the small group for others of the own group.
 void Builder::take_for_others(std::size_t level, std::uint32_t step) {
   const Block small = levels_.block(level - 1, spec_.ranks - 1);
   Stage stage;
-  for_relayed(level, [&](std::uint32_t from, std::uint32_t to, const Interval& run) {
-    for (const Interval& x : cut(run, small.size() == 1 && apart())) {
-      relayed_.push_back({slots_.take(form_of(spec_, small), x.count()), to});
-      stage.receives.push_back({relayed_.back().region, from, step});
+  for (const Pass& pass : passes(level)) {
+    for (const Interval& x : cut(pass.run, small.size() == 1 && apart())) {
+      relayed_.push_back({slots_.take(form_of(spec_, small), x.count()), pass.large});
+      stage.receives.push_back({relayed_.back().region, pass.small, step});
     }
-  });
+  }
   append(std::move(stage));
 }
 
@@ -259,7 +261,7 @@ void Builder::up(std::size_t level, std::uint32_t step) {
   const bool raw = before.size() == 1;
   for_owners(block, held_.run, [&](std::uint32_t owner, const Interval& run) {
     if (owner == rank_) return;
-    const std::uint32_t peer = is_small(level, before) ? via(level, rank_, owner) : owner;
+    const std::uint32_t peer = via(before, rank_, owner, run.begin);
     for (const Interval& x : cut(run, raw && apart()))
       stage.sends.push_back({held(x), peer, peer == owner ? step : step - 1});
   });
@@ -277,7 +279,7 @@ void Builder::up(std::size_t level, std::uint32_t step) {
       }
       received.push_back({*own, slots_.take(form_of(spec_, other), own->count())});
       for_owners(other, *own, [&](std::uint32_t owner, const Interval& run) {
-        const std::uint32_t peer = is_small(level, other) ? via(level, owner, rank_) : owner;
+        const std::uint32_t peer = via(other, owner, rank_, run.begin);
         for (const Interval& x : cut(run, other.size() == 1 && apart()))
           stage.receives.push_back({received.back().at(x), peer == rank_ ? owner : peer, step});
       });
@@ -385,7 +387,7 @@ void Builder::down(std::size_t level, std::uint32_t step) {
   Stage stage;
   if (wanted(inner)) {
     for_owners(block, *had, [&](std::uint32_t owner, const Interval& x) {
-      const std::uint32_t peer = is_small(level, inner) ? via(level, rank_, owner) : owner;
+      const std::uint32_t peer = via(inner, rank_, owner, x.begin);
       if (owner != rank_) stage.receives.push_back({results_.at(x), peer, peer == owner ? step : step + 1});
     });
   }
@@ -393,17 +395,17 @@ void Builder::down(std::size_t level, std::uint32_t step) {
     for (const Block& other : levels_.inside(block)) {
       if (other.has(rank_) || !wanted(other)) continue;
       for_owners(other, *has, [&](std::uint32_t owner, const Interval& x) {
-        const std::uint32_t peer = is_small(level, other) ? via(level, owner, rank_) : owner;
+        const std::uint32_t peer = via(other, owner, rank_, x.begin);
         stage.sends.push_back({results_.at(x), peer == rank_ ? owner : peer, step});
       });
     }
   }
   relayed_.clear();
   if (wanted(levels_.block(level - 1, spec_.ranks - 1)) && level == levels_.relayed()) {
-    for_relayed(level, [&](std::uint32_t to, std::uint32_t from, const Interval& x) {
-      relayed_.push_back({slots_.take(Form::final, x.count()), to});
-      stage.receives.push_back({relayed_.back().region, from, step});
-    });
+    for (const Pass& pass : passes(level)) {
+      relayed_.push_back({slots_.take(Form::final, pass.run.count()), pass.small});
+      stage.receives.push_back({relayed_.back().region, pass.large, step});
+    }
   }
   append(std::move(stage));
 }

@@ -40,6 +40,7 @@ Levels::Levels(const Spec& spec)
   };
   if (spec.schedule.kind == Kind::hier) reach(spec.schedule.inner, std::min<std::uint64_t>(group_, all));
   reach(spec.schedule.kind == Kind::hier ? spec.schedule.outer : Kind::halving, all);
+  relayed_ = find_relayed();
 }
 
 void Levels::join(std::uint64_t end) {
@@ -59,13 +60,31 @@ Block Levels::block(std::size_t level, std::uint32_t rank) const {
           static_cast<std::uint32_t>(std::min<std::uint64_t>(lo + size, ranks_))};
 }
 
-std::size_t Levels::relayed() const {
+std::size_t Levels::find_relayed() const {
   for (std::size_t level = 1; level <= count(); ++level) {
     const std::uint32_t before = block(level - 1, ranks_ - 1).size();
     const bool joins = before < block(level, ranks_ - 1).size();
     if (joins && before < group_ && sizes_[level - 1] >= group_) return level;
   }
   return 0;
+}
+
+/// `small` may talk to so many ranks of each full group that it stays within its bound. What it has is on
+/// some rails, in the order of the message; these are divided among them.
+std::uint32_t Levels::relay(std::uint32_t small, std::uint32_t large, std::uint64_t element) const {
+  const Block joined = block(relayed_, small), last = block(relayed_ - 1, small);
+  const std::uint64_t groups = (ranks_ + group_ - 1) / group_, full = (joined.size() - last.size()) / group_;
+  const std::uint64_t allowed = (group_ + groups - last.size()) / full;
+  const auto level =
+      static_cast<std::size_t>(std::find(sizes_.begin(), sizes_.end(), group_) - sizes_.begin());
+  const Block group = block(level, large);
+  const Interval has = owned(last, small).value();
+  const std::uint64_t first = part_at(group, has.begin), rails = part_at(group, has.end - 1) + 1 - first;
+  if (rails <= allowed) return large;
+  const std::uint64_t which = (part_at(group, element) - first) * allowed / rails;
+  const std::uint64_t begin = (which * rails + allowed - 1) / allowed;
+  const std::uint64_t end = ((which + 1) * rails + allowed - 1) / allowed;
+  return owner(group, first + begin + small % (end - begin));
 }
 
 std::vector<Block> Levels::inside(const Block& block) const {

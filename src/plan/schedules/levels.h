@@ -39,9 +39,17 @@ class Levels {
   /// Levels above the single ranks; the block of the last one is all ranks.
   std::size_t count() const { return sizes_.size() - 1; }
   Block block(std::size_t level, std::uint32_t rank) const;
-  /// hier: the level in which a last group that is not full joins others, or 0. What its ranks and the others
-  /// have to do with each other there crosses rails and is passed on, so that nobody talks to all.
-  std::size_t relayed() const;
+  /// hier: the level in which a last group that is not full joins others, or 0. Its ranks have to do with
+  /// owners of every rail there. So that no rank talks to more than a group has ranks and there are groups,
+  /// some of that is passed on within the full groups.
+  std::size_t relayed() const { return relayed_; }
+  /// Whether `block`, of the level below relayed(), is that group.
+  bool is_small(const Block& block) const {
+    return relayed_ != 0 && block.level + 1 == relayed_ && block.hi == ranks_;
+  }
+  /// Through which rank of the group of `large`, perhaps itself, it exchanges what begins at `element` with
+  /// `small`, a rank of the last group.
+  std::uint32_t relay(std::uint32_t small, std::uint32_t large, std::uint64_t element) const;
   /// The blocks of the level below that make up `block`, which is not of level 0.
   std::vector<Block> inside(const Block& block) const;
 
@@ -57,6 +65,7 @@ class Levels {
  private:
   void halve(std::uint64_t end, bool raw_first);
   void join(std::uint64_t end);
+  std::size_t find_relayed() const;
   std::optional<std::uint64_t> number(const Block& block, std::uint32_t rank) const;
   std::uint64_t begin(std::uint64_t parts, std::uint64_t number) const;
   /// The only block of the level below that `block` consists of.
@@ -66,6 +75,7 @@ class Levels {
   std::uint32_t ranks_, group_;
   std::uint64_t count_, grain_ = 1, units_;  ///< the message is cut at multiples of `grain_` elements
   std::vector<std::uint64_t> sizes_{1};
+  std::size_t relayed_ = 0;
 };
 
 }  // namespace detccl::plan::schedules
