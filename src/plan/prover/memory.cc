@@ -78,10 +78,17 @@ bool Memory::overwritten(std::uint32_t rank, const Region& region) const {
   return false;
 }
 
-std::vector<Memory::Run> Memory::runs(Value slot) const {
+std::span<const Memory::Run> Memory::runs(Value slot, Run& one) const {
   if (slot.expression == kNothing) return {};
   if (slot.expression == kSeveral) return several_[slot.span];
-  return {{0, spans_[slot.span].count, slot}};
+  one = {0, spans_[slot.span].count, slot};
+  return {&one, 1};
+}
+
+/// The first run that ends after `at`.
+std::size_t Memory::first_run(std::span<const Run> list, std::uint64_t at) {
+  const auto before = [](std::uint64_t element, const Run& run) { return element < run.end; };
+  return static_cast<std::size_t>(std::upper_bound(list.begin(), list.end(), at, before) - list.begin());
 }
 
 Value Memory::read_slot(std::uint32_t rank, const Region& region) {
@@ -95,9 +102,10 @@ Value Memory::read_slot(std::uint32_t rank, const Region& region) {
   std::uint64_t at = region.offset;
   Value first;
   std::uint64_t from = 0;  // the element of the message at the region's start
-  for (const Run& run : runs(whole)) {
-    if (run.end <= at || at == end) continue;
-    if (run.begin > at) break;
+  Run one;
+  const auto list = runs(whole, one);
+  for (std::size_t i = first_run(list, at); i < list.size() && at != end && list[i].begin <= at; ++i) {
+    const Run& run = list[i];
     if (run.value.expression == kArriving) reject(region, "read while it is being received");
     const std::uint64_t element = spans_[run.value.span].begin + (at - run.begin);
     if (at == region.offset) {
@@ -113,45 +121,49 @@ Value Memory::read_slot(std::uint32_t rank, const Region& region) {
   return {first.expression, spans_({from, region.count})};
 }
 
+/// Makes one of run `i` and the next, if they are.
+void Memory::join(std::vector<Run>& list, std::size_t i) {
+  if (i + 1 >= list.size()) return;
+  Run &run = list[i], &next = list[i + 1];
+  const Span before = spans_[run.value.span], after = spans_[next.value.span];
+  if (run.end != next.begin || run.value.expression != next.value.expression ||
+      run.value.expression == kArriving || before.begin + before.count != after.begin) {
+    return;
+  }
+  run.end = next.end;
+  run.value.span = spans_({before.begin, before.count + after.count});
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+}
+
+/// Puts `run` into the list in place of whatever is there.
+void Memory::put_run(std::vector<Run>& list, const Run& run) {
+  const std::size_t first = first_run(list, run.begin);
+  std::size_t last = first;  // runs that overlap the new one
+  while (last < list.size() && list[last].begin < run.end)
+    ++last;
+  std::vector<Run> pieces;  // what remains of them, and the new one
+  const auto keep = [&](const Run& old, std::uint64_t begin, std::uint64_t end) {
+    if (begin >= end) return;
+    const std::uint64_t from = spans_[old.value.span].begin + (begin - old.begin);
+    pieces.push_back({begin, end, {old.value.expression, spans_({from, end - begin})}});
+  };
+  if (first < last) keep(list[first], list[first].begin, run.begin);
+  const std::size_t at = first + pieces.size();
+  pieces.push_back(run);
+  if (first < last) keep(list[last - 1], run.end, list[last - 1].end);
+  const auto to = list.erase(list.begin() + static_cast<std::ptrdiff_t>(first),
+                             list.begin() + static_cast<std::ptrdiff_t>(last));
+  list.insert(to, pieces.begin(), pieces.end());
+  join(list, at);
+  if (at > 0) join(list, at - 1);
+}
+
 void Memory::put(std::uint32_t rank, const Region& region, Value value) {
   Value& whole = slot(rank, region);
-  const std::uint64_t end = region.offset + region.count;
   const bool all = whole.expression == kNothing ||
                    (whole.expression != kSeveral && spans_[whole.span].count <= region.count);
   if (region.offset == 0 && all) {
     whole = value;
-    return;
-  }
-  std::vector<Run> list;
-  const auto add = [&](const Run& run) {
-    if (run.begin >= run.end) return;
-    if (!list.empty() && list.back().end == run.begin && run.value.expression != kArriving &&
-        list.back().value.expression == run.value.expression) {
-      const Span before = spans_[list.back().value.span], after = spans_[run.value.span];
-      if (before.begin + before.count == after.begin) {
-        list.back().end = run.end;
-        list.back().value.span = spans_({before.begin, before.count + after.count});
-        return;
-      }
-    }
-    list.push_back(run);
-  };
-  /// The part [begin, end) of a run.
-  const auto add_part = [&](const Run& run, std::uint64_t begin, std::uint64_t stop) {
-    if (begin >= stop) return;
-    const std::uint64_t from = spans_[run.value.span].begin + (begin - run.begin);
-    add({begin, stop, {run.value.expression, spans_({from, stop - begin})}});
-  };
-  const std::vector<Run> before = runs(whole);
-  for (const Run& run : before)
-    add_part(run, run.begin, std::min(run.end, region.offset));
-  add({region.offset, end, value});
-  for (const Run& run : before)
-    add_part(run, std::max(run.begin, end), run.end);
-
-  if (list.size() == 1 && list[0].begin == 0) {
-    if (whole.expression == kSeveral) unused_.push_back(whole.span);
-    whole = list[0].value;
     return;
   }
   if (whole.expression != kSeveral) {
@@ -159,10 +171,19 @@ void Memory::put(std::uint32_t rank, const Region& region, Value value) {
       unused_.push_back(static_cast<std::uint32_t>(several_.size()));
       several_.emplace_back();
     }
-    whole = {kSeveral, unused_.back()};
+    const std::uint32_t number = unused_.back();
     unused_.pop_back();
+    Run one;
+    const auto list = runs(whole, one);
+    several_[number].assign(list.begin(), list.end());
+    whole = {kSeveral, number};
   }
-  several_[whole.span] = std::move(list);
+  std::vector<Run>& list = several_[whole.span];
+  put_run(list, {region.offset, region.offset + region.count, value});
+  if (list.size() == 1 && list[0].begin == 0) {
+    unused_.push_back(whole.span);
+    whole = list[0].value;
+  }
 }
 
 Value Memory::read(std::uint32_t rank, std::uint32_t number) {
@@ -188,9 +209,11 @@ Value Memory::read(std::uint32_t rank, std::uint32_t number) {
 void Memory::expect(std::uint32_t rank, std::uint32_t number) {
   const Region& region = flat_.regions[number];
   if (region.buffer == Buffer::scratch) {
-    for (const Run& run : runs(slot(rank, region))) {
-      const bool apart = run.end <= region.offset || region.offset + region.count <= run.begin;
-      if (!apart && run.value.expression == kArriving) reject(region, "two receives at the same time");
+    Run one;
+    const auto list = runs(slot(rank, region), one);
+    for (std::size_t i = first_run(list, region.offset);
+         i < list.size() && list[i].begin < region.offset + region.count; ++i) {
+      if (list[i].value.expression == kArriving) reject(region, "two receives at the same time");
     }
     put(rank, region, {kArriving, spans_({0, region.count})});
     return;

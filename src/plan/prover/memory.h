@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plan/plan.h"
@@ -75,7 +76,11 @@ class Memory {
   Value read_slot(std::uint32_t rank, const Region& region);
   /// Puts `value` where the region is.
   void put(std::uint32_t rank, const Region& region, Value value);
-  std::vector<Run> runs(Value slot) const;
+  void put_run(std::vector<Run>& list, const Run& run);
+  void join(std::vector<Run>& list, std::size_t i);
+  /// A slot's runs, ascending; `one`: room for the only one.
+  std::span<const Run> runs(Value slot, Run& one) const;
+  static std::size_t first_run(std::span<const Run> list, std::uint64_t at);
   void check_place(std::uint32_t rank, const Region& region, Value value) const;
 
   const FlatPrograms& flat_;
