@@ -68,7 +68,11 @@ std::uint64_t Planner::chunk_bytes(plan::Schedule schedule) const {
 }
 
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes) {
-  if (settings.schedule) return *settings.schedule;
+  if (settings.schedule) {
+    plan::Schedule schedule = *settings.schedule;
+    if (schedule.kind == plan::Kind::hier && schedule.group == 0) schedule.group = settings.group;
+    return schedule;
+  }
   return message_bytes <= settings.tuning.gather_limit / ranks / ranks ? plan::Schedule::gather
                                                                        : plan::Schedule::direct;
 }
