@@ -59,7 +59,7 @@ plan::Spec spec_of(const PlanOptions& o, contract::DataType type) {
   plan::Spec spec;
   spec.collective = require(plan::parse_collective(o.collective), "--collective", o.collective,
                             "all_reduce, reduce_scatter or reduce");
-  spec.schedule = require(plan::parse_schedule(o.schedule), "--schedule", o.schedule, plan::kScheduleNames);
+  spec.schedule = require(plan::parse_schedule(o.schedule), "--schedule", o.schedule, plan::kScheduleSyntax);
   spec.contract = require(contract::parse_contract(o.contract), "--contract", o.contract,
                           fmt::format("a contract: {}", contract::kContractSyntax));
   spec.ranks = o.ranks;
@@ -103,7 +103,7 @@ void add_plan_command(CLI::App& app, int& status) {
           "Payload bytes of the whole message, with K, M or G for 2^10, 2^20 or 2^30. reduce_scatter: of "
           "all shards together, each shard a whole number of elements")
       ->required();
-  command->add_option("--schedule", options->schedule, std::string(plan::kScheduleNames))
+  command->add_option("--schedule", options->schedule, std::string(plan::kScheduleSyntax))
       ->capture_default_str();
   command->add_option("--contract", options->contract, std::string(contract::kContractSyntax))
       ->capture_default_str();

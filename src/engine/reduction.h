@@ -29,9 +29,10 @@ struct Tuning {
 struct Settings {
   contract::Contract contract;
   std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
-  std::size_t chunk_bytes = 0;             ///< payload bytes of a chunk; 0: chosen
-  std::size_t scratch_limit = 16u << 20;   ///< bytes per communicator
-  bool prove = false;                      ///< prove each plan when it is built
+  std::uint32_t group = 1;                ///< of a schedule hier that does not say: see plan::Schedule::group
+  std::size_t chunk_bytes = 0;            ///< payload bytes of a chunk; 0: chosen
+  std::size_t scratch_limit = 16u << 20;  ///< bytes per communicator
+  bool prove = false;                     ///< prove each plan when it is built
   Tuning tuning;
 };
 

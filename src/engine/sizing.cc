@@ -27,16 +27,29 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
   // Raw values, blocks' results, the result itself, and for folds of over a thousand operands partial
   // results.
   const std::uint64_t slots = ranks + blocks + ranks / 1024 * (partial / payload + 1);
-  switch (schedule) {
-    case plan::Schedule::gather:
+  switch (schedule.kind) {
+    case plan::Kind::gather:
       return less(budget, slots * kSlotAlignment) / (slots * payload);
-    case plan::Schedule::direct: {
+    case plan::Kind::direct: {
       const std::uint64_t shard = less(budget, slots * kSlotAlignment) / (slots * payload);
       return whole_shards ? shard : less(shard, kShardSlack) * ranks;
     }
-    case plan::Schedule::ring:
+    case plan::Kind::ring:
       return less(budget, 5 * kSlotAlignment) / (2 * partial + 3 * payload);
-    case plan::Schedule::tree:
+    case plan::Kind::halving:
+    case plan::Kind::hier: {
+      // Of raw values less than the message, twice that where ragged ranks' shards come in pairs; of partials
+      // half and the other half; of rounded values all and, where only the root has an output, half of the
+      // results. Slots: a few per level, and one per rank of a direct level.
+      const std::uint64_t inside = schedule.inner == plan::Kind::direct ? schedule.group : 2;
+      const std::uint64_t joined =
+          schedule.kind == plan::Kind::hier ? inside + (schedule.outer == plan::Kind::direct ? ranks : 0) : 0;
+      const std::uint64_t most_slots = std::min<std::uint64_t>(ranks, joined) + blocks + 160;
+      const std::uint64_t each = (whole_shards ? 2 : 1) * (3 * payload + partial);
+      const std::uint64_t message = less(budget, most_slots * kSlotAlignment) / each;
+      return whole_shards ? message / ranks : less(message, kShardSlack * ranks);
+    }
+    case plan::Kind::tree:
       break;
   }
   return less(budget, 4 * kSlotAlignment) / (2 * partial + 2 * payload);
@@ -44,7 +57,7 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
 
 std::uint64_t wanted_chunk(const Settings& settings, plan::Schedule schedule) {
   if (settings.chunk_bytes != 0) return settings.chunk_bytes;
-  const bool chained = schedule == plan::Schedule::ring || schedule == plan::Schedule::tree;
+  const bool chained = schedule.kind == plan::Kind::ring || schedule.kind == plan::Kind::tree;
   return chained ? settings.tuning.chained_chunk_bytes : settings.tuning.chunk_bytes;
 }
 
@@ -55,7 +68,11 @@ std::uint64_t Planner::chunk_bytes(plan::Schedule schedule) const {
 }
 
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes) {
-  if (settings.schedule) return *settings.schedule;
+  if (settings.schedule) {
+    plan::Schedule schedule = *settings.schedule;
+    if (schedule.kind == plan::Kind::hier && schedule.group == 0) schedule.group = settings.group;
+    return schedule;
+  }
   return message_bytes <= settings.tuning.gather_limit / ranks / ranks ? plan::Schedule::gather
                                                                        : plan::Schedule::direct;
 }
@@ -63,7 +80,7 @@ plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, st
 std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
                              std::uint32_t ranks, contract::DataType type) {
   const bool whole_shards = collective == plan::Collective::reduce_scatter &&
-                            (schedule == plan::Schedule::gather || schedule == plan::Schedule::direct);
+                            schedule.kind != plan::Kind::ring && schedule.kind != plan::Kind::tree;
   std::uint64_t bytes = wanted_chunk(settings, schedule);
   if (whole_shards) bytes /= ranks;
   const std::uint64_t wanted = bytes / contract::size_of(type);

@@ -151,8 +151,11 @@ constexpr std::array kVariables = {
     Variable{"DETCCL_CONTRACT", "tree", contract::kContractSyntax,
              "The contract: in which order and precision the ranks' values combine.", take_contract},
     Variable{
-        "DETCCL_SCHEDULE", "auto", "auto|gather|direct|ring|tree",
-        "How the values travel; it never changes the bits. ring needs a linear contract, tree a tree one.",
+        "DETCCL_SCHEDULE", "auto",
+        "auto|gather|direct|ring|tree|halving|hier(A,B)/G, A and B direct or halving",
+        "How the values travel; it never changes the bits. ring needs a linear contract, tree, halving and "
+        "hier "
+        "a tree one. hier goes by A within aligned groups of G ranks, a power of two, and by B between them.",
         take_schedule},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
@@ -274,7 +277,7 @@ void Environment::check_combinations() {
   problems_.push_back(
       fmt::format("DETCCL_SCHEDULE={} cannot carry out DETCCL_CONTRACT={}; allowed: gather or direct with "
                   "any contract, ring with "
-                  "linear, tree with tree",
+                  "linear, tree, halving and hier with tree",
                   plan::name(*schedule), contract::to_string(contract)));
 }
 

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "plan/schedules/levels.h"
 #include "plan/schedules/regions.h"
 #include "plan/schedules/schedules.h"
 
@@ -14,7 +16,7 @@ namespace detccl::plan {
 namespace {
 
 constexpr std::array<std::string_view, 3> kCollectives = {"all_reduce", "reduce_scatter", "reduce"};
-constexpr std::array<std::string_view, 4> kSchedules = {"gather", "direct", "ring", "tree"};
+constexpr std::array<std::string_view, 6> kKinds = {"gather", "direct", "ring", "tree", "halving", "hier"};
 
 template <class Enum, std::size_t N>
 std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view text) {
@@ -26,8 +28,13 @@ std::optional<Enum> find(const std::array<std::string_view, N>& names, std::stri
 
 /// ring and tree carry one message; a reduce_scatter has a shard per rank.
 bool in_one_piece(const Spec& spec) {
-  return spec.collective != Collective::reduce_scatter || spec.schedule == Schedule::gather ||
-         spec.schedule == Schedule::direct;
+  const Kind kind = spec.schedule.kind;
+  return spec.collective != Collective::reduce_scatter || (kind != Kind::ring && kind != Kind::tree);
+}
+
+/// What hier can be made of.
+bool is_part(Kind kind) {
+  return kind == Kind::direct || kind == Kind::halving;
 }
 
 /// One rank: nothing to exchange, whatever the schedule.
@@ -40,9 +47,28 @@ Program single_rank(const Spec& spec) {
 }  // namespace
 
 bool supports(Schedule schedule, const contract::Contract& contract) {
-  if (schedule == Schedule::ring) return contract.order == contract::Order::linear;
-  if (schedule == Schedule::tree) return contract.order == contract::Order::tree;
-  return true;
+  switch (schedule.kind) {
+    case Kind::gather:
+    case Kind::direct:
+      return true;
+    case Kind::ring:
+      return contract.order == contract::Order::linear;
+    case Kind::tree:
+    case Kind::halving:
+    case Kind::hier:
+      break;
+  }
+  return contract.order == contract::Order::tree;
+}
+
+std::optional<Steps> steps(const Spec& spec) {
+  const bool scatters = spec.collective == Collective::reduce_scatter;
+  if (spec.ranks == 1 || spec.schedule.kind == Kind::gather) return Steps{1, 0};
+  if (spec.schedule.kind == Kind::direct) return Steps{1, scatters ? 0u : 1u};
+  if (spec.schedule.kind != Kind::halving && spec.schedule.kind != Kind::hier) return std::nullopt;
+  const schedules::Levels levels(spec);
+  const auto folding = static_cast<std::uint32_t>(levels.count() + (levels.relayed() != 0 ? 1 : 0));
+  return Steps{folding, scatters ? 1 : folding};
 }
 
 std::optional<std::string_view> check(const Spec& spec) {
@@ -61,9 +87,16 @@ std::optional<std::string_view> check(const Spec& spec) {
     }
     if (spec.contract.accumulate != contract::Accumulate::wide) return "a native contract has no blocks";
   }
+  if (spec.schedule.kind == Kind::hier) {
+    if (!is_part(spec.schedule.inner) || !is_part(spec.schedule.outer)) {
+      return "schedule hier is made of direct and halving";
+    }
+    if (!std::has_single_bit(spec.schedule.group))
+      return "schedule hier needs groups of a power of two ranks";
+  }
   if (!supports(spec.schedule, spec.contract)) {
-    return spec.schedule == Schedule::ring ? "schedule ring needs a linear contract"
-                                           : "schedule tree needs a tree contract";
+    if (spec.schedule.kind == Kind::ring) return "schedule ring needs a linear contract";
+    return "schedules tree, halving and hier need a tree contract";
   }
   return std::nullopt;
 }
@@ -88,15 +121,18 @@ Program build(const Spec& spec, std::uint32_t rank) {
   if (!in_one_piece(spec)) throw std::invalid_argument("a reduce_scatter by ring or tree has several pieces");
   if (spec.count == 0) return {};
   if (spec.ranks == 1) return single_rank(spec);
-  switch (spec.schedule) {
-    case Schedule::gather:
+  switch (spec.schedule.kind) {
+    case Kind::gather:
       return schedules::gather(spec, rank);
-    case Schedule::direct:
+    case Kind::direct:
       return schedules::direct(spec, rank);
-    case Schedule::ring:
+    case Kind::ring:
       return schedules::ring(spec, rank);
-    case Schedule::tree:
+    case Kind::tree:
       return schedules::tree(spec, rank);
+    case Kind::halving:
+    case Kind::hier:
+      return schedules::halving(spec, rank);
   }
   throw std::invalid_argument("no such schedule");
 }
@@ -105,8 +141,12 @@ std::string_view name(Collective c) {
   return kCollectives.at(static_cast<std::size_t>(c));
 }
 
-std::string_view name(Schedule s) {
-  return kSchedules.at(static_cast<std::size_t>(s));
+std::string name(const Schedule& s) {
+  const auto text = [](Kind kind) { return std::string(kKinds.at(static_cast<std::size_t>(kind))); };
+  if (s.kind != Kind::hier) return text(s.kind);
+  std::string all = "hier(" + text(s.inner) + "," + text(s.outer) + ")";
+  if (s.group != 0) all += "/" + std::to_string(s.group);
+  return all;
 }
 
 std::optional<Collective> parse_collective(std::string_view text) {
@@ -114,7 +154,21 @@ std::optional<Collective> parse_collective(std::string_view text) {
 }
 
 std::optional<Schedule> parse_schedule(std::string_view text) {
-  return find<Schedule>(kSchedules, text);
+  const auto whole = find<Kind>(kKinds, text);
+  if (whole && *whole != Kind::hier) return Schedule{*whole};
+  for (const Kind inner : {Kind::direct, Kind::halving}) {
+    for (const Kind outer : {Kind::direct, Kind::halving}) {
+      Schedule schedule = hier(inner, outer, 0);
+      const std::string start = name(schedule);
+      if (!text.starts_with(start)) continue;
+      const std::string_view rest = text.substr(start.size());
+      if (rest.empty()) return schedule;
+      const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), schedule.group);
+      const bool number = rest[0] == '/' && error == std::errc() && end == rest.data() + rest.size();
+      if (number && std::has_single_bit(schedule.group)) return schedule;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace detccl::plan

@@ -4,8 +4,10 @@
 // types, operations or pointers; the prover (plan/prover.h) executes them symbolically (docs/plans.md).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,12 +17,35 @@ namespace detccl::plan {
 
 enum class Collective : std::uint8_t { all_reduce, reduce_scatter, reduce };
 
-enum class Schedule : std::uint8_t {
-  gather,  ///< everyone gets all raw inputs and folds locally
-  direct,  ///< all-to-all of raw shards, ordered fold at the owner, all-gather of results
-  ring,    ///< chain 0 -> n-1 of partials, results back along the chain; `linear` only
-  tree,    ///< canonical binary tree of partials, up and down; `tree` only
+enum class Kind : std::uint8_t {
+  gather,   ///< everyone gets all raw inputs and folds locally
+  direct,   ///< all-to-all of raw shards, ordered fold at the owner, all-gather of results
+  ring,     ///< chain 0 -> n-1 of partials, results back along the chain; `linear` only
+  tree,     ///< canonical binary tree of partials, up and down; `tree` only
+  halving,  ///< recursive halving by rank distance 1, 2, 4 …, then doubling back; `tree` only
+  hier,     ///< `inner` within aligned groups of ranks, `outer` between them, rank i with rank i; `tree` only
 };
+
+struct Schedule {
+  Kind kind = Kind::direct;
+  Kind inner = Kind::direct, outer = Kind::direct;  ///< hier: direct or halving
+  /// hier: ranks of a group, a power of two; 0: still to be filled in with those of an NVLink domain.
+  std::uint32_t group = 0;
+
+  static const Schedule gather, direct, ring, tree, halving;
+
+  friend auto operator<=>(const Schedule&, const Schedule&) = default;
+};
+
+inline constexpr Schedule Schedule::gather{Kind::gather};
+inline constexpr Schedule Schedule::direct{Kind::direct};
+inline constexpr Schedule Schedule::ring{Kind::ring};
+inline constexpr Schedule Schedule::tree{Kind::tree};
+inline constexpr Schedule Schedule::halving{Kind::halving};
+
+constexpr Schedule hier(Kind inner, Kind outer, std::uint32_t group) {
+  return {Kind::hier, inner, outer, group};
+}
 
 /// What the elements of a region are. Payload-sized except `partial`, which has the accumulation type.
 enum class Form : std::uint8_t {
@@ -32,9 +57,9 @@ enum class Form : std::uint8_t {
 
 enum class Buffer : std::uint8_t { input, output, scratch };
 
-/// `count` elements. In input and output from element `offset` on, relative to the base that the engine gives
-/// the program (a chunk's start); those elements are raw in the input and final in the output. In scratch the
-/// first `count` elements of slot `slot`, `offset` being 0.
+/// `count` elements from element `offset` on. In input and output relative to the base that the engine gives
+/// the program (a chunk's start); those elements are raw in the input and final in the output. In scratch
+/// relative to the start of slot `slot`.
 struct Region {
   std::uint64_t offset = 0;
   std::uint64_t count = 0;
@@ -49,6 +74,7 @@ struct Region {
 struct Transfer {
   Region region;
   std::uint32_t peer = 0;
+  std::uint32_t step = 0;  ///< where ranks go in step (see steps()): when, the same at both ends
 };
 
 /// result = the operands combined in the contract's order, each a subtree (tree) or the next values (linear).
@@ -80,7 +106,7 @@ struct Program {
 
 struct Spec {
   Collective collective = Collective::all_reduce;
-  Schedule schedule = Schedule::direct;
+  Schedule schedule;
   contract::Contract contract;
   std::uint32_t ranks = 1;
   std::uint32_t root = 0;    ///< reduce only
@@ -96,7 +122,18 @@ struct Piece {
   std::uint64_t output_offset = 0;  ///< likewise for the output (only where the piece has an output)
 };
 
-/// Whether the schedule can carry out the contract: ring needs `linear`, tree needs `tree`.
+/// In how many steps all ranks carry out a plan. Every transfer is in one; what a stage folds is there in the
+/// step after those of its transfers.
+struct Steps {
+  std::uint32_t folding = 0;  ///< the first so many may have folds
+  std::uint32_t moving = 0;   ///< then so many only move results
+};
+
+/// Of a valid spec that is one piece. Nothing: ranks do not go in step (ring and tree, where each waits for
+/// its neighbours).
+std::optional<Steps> steps(const Spec& spec);
+
+/// Whether the schedule can carry out the contract: ring needs `linear`; tree, halving and hier need `tree`.
 bool supports(Schedule schedule, const contract::Contract& contract);
 
 /// The pieces of `spec`. One, equal to it, except reduce_scatter by ring or tree: a reduce per shard.
@@ -110,9 +147,13 @@ Program build(const Spec& spec, std::uint32_t rank);
 std::optional<std::string_view> check(const Spec& spec);
 
 std::string_view name(Collective c);  ///< "all_reduce" …
-std::string_view name(Schedule s);    ///< "gather" …
+std::string name(const Schedule& s);  ///< "gather", "hier(direct,halving)/8" …
 std::optional<Collective> parse_collective(std::string_view text);
+/// The group of a hier may be missing: "hier(direct,halving)".
 std::optional<Schedule> parse_schedule(std::string_view text);
-inline constexpr std::string_view kScheduleNames = "gather|direct|ring|tree";
+inline constexpr std::string_view kScheduleNames = "gather|direct|ring|tree|halving";
+/// With those that have parts, for people.
+inline constexpr std::string_view kScheduleSyntax =
+    "gather|direct|ring|tree|halving|hier(A,B)/G, A and B direct or halving, G a power of two";
 
 }  // namespace detccl::plan

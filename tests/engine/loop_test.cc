@@ -15,7 +15,14 @@ namespace {
 using plan::Collective;
 using plan::Schedule;
 
-constexpr Schedule kSchedules[] = {Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree};
+constexpr Schedule kSchedules[] = {Schedule::gather,
+                                   Schedule::direct,
+                                   Schedule::ring,
+                                   Schedule::tree,
+                                   Schedule::halving,
+                                   plan::hier(plan::Kind::direct, plan::Kind::halving, 4),
+                                   plan::hier(plan::Kind::halving, plan::Kind::direct, 4),
+                                   plan::hier(plan::Kind::direct, plan::Kind::direct, 2)};
 constexpr Collective kCollectives[] = {Collective::all_reduce, Collective::reduce_scatter,
                                        Collective::reduce};
 
@@ -60,7 +67,8 @@ TEST(EngineLoop, EqualsTheReferenceForHundredsOfRanks) {
       Case c;
       c.ranks = ranks;
       c.collective = kCollectives[random() % 3];
-      c.settings.schedule = kSchedules[(static_cast<std::uint32_t>(i) + ranks / 256) % 4];
+      c.settings.schedule =
+          kSchedules[(static_cast<std::uint32_t>(i) * 3 + ranks / 256) % std::size(kSchedules)];
       const auto contracts = contracts_for(*c.settings.schedule);
       c.settings.contract = contracts[random() % contracts.size()];
       randomise(c, random, ranks < 200 ? 200 : 12);

@@ -16,7 +16,14 @@ using engine::Settings;
 using plan::Collective;
 using plan::Schedule;
 
-constexpr Schedule kSchedules[] = {Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree};
+constexpr Schedule kSchedules[] = {Schedule::gather,
+                                   Schedule::direct,
+                                   Schedule::ring,
+                                   Schedule::tree,
+                                   Schedule::halving,
+                                   plan::hier(plan::Kind::direct, plan::Kind::halving, 8),
+                                   plan::hier(plan::Kind::halving, plan::Kind::direct, 4),
+                                   plan::hier(plan::Kind::direct, plan::Kind::direct, 8)};
 constexpr Collective kCollectives[] = {Collective::all_reduce, Collective::reduce_scatter,
                                        Collective::reduce};
 

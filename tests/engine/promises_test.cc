@@ -46,7 +46,10 @@ TEST_F(Promises, AnyScheduleChunkAndScratchGivesTheSameBits) {
   for (int i = 0; i < 40; ++i) {
     Case c = random_case(random_);
     const Bytes first = all_reduce(c);
-    for (const Schedule schedule : {Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree}) {
+    for (const Schedule& schedule :
+         {Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree, Schedule::halving,
+          plan::hier(plan::Kind::direct, plan::Kind::halving, 4),
+          plan::hier(plan::Kind::direct, plan::Kind::direct, 2)}) {
       if (!plan::supports(schedule, c.settings.contract)) continue;
       c.settings.schedule = schedule;
       for (const std::size_t chunk : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 20}) {

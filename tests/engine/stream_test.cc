@@ -16,7 +16,14 @@ namespace {
 using plan::Collective;
 using plan::Schedule;
 
-constexpr std::array kSchedules = {Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree};
+constexpr std::array kSchedules = {Schedule::gather,
+                                   Schedule::direct,
+                                   Schedule::ring,
+                                   Schedule::tree,
+                                   Schedule::halving,
+                                   plan::hier(plan::Kind::direct, plan::Kind::halving, 4),
+                                   plan::hier(plan::Kind::halving, plan::Kind::direct, 4),
+                                   plan::hier(plan::Kind::direct, plan::Kind::direct, 2)};
 
 class Streams : public testing::TestWithParam<Schedule> {
  protected:
@@ -88,8 +95,13 @@ TEST_P(Streams, TimetablesPairForAnyNumberOfRanks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedules, Streams, testing::ValuesIn(kSchedules),
-                         [](const auto& p) { return std::string(plan::name(p.param)); });
+INSTANTIATE_TEST_SUITE_P(Schedules, Streams, testing::ValuesIn(kSchedules), [](const auto& p) {
+  std::string text = plan::name(p.param);
+  std::erase(text, ')');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '(' || c == ',' || c == '/'; }, '_');
+  return text;
+});
 
 plan::Spec spec_of(Collective collective, Schedule schedule, std::uint32_t ranks) {
   plan::Spec spec;

@@ -66,7 +66,7 @@ struct Rank {
 
   Number* at(const Region& r) {
     if (r.buffer == Buffer::input) return input.data() + r.offset;
-    return r.buffer == Buffer::output ? result + r.offset : slots.at(r.slot).data();
+    return r.buffer == Buffer::output ? result + r.offset : slots.at(r.slot).data() + r.offset;
   }
   bool done() const { return stage == program->stages.size(); }
 };

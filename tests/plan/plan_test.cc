@@ -17,7 +17,7 @@ Spec make(Collective collective, Schedule schedule, std::uint32_t ranks, std::ui
   Spec spec;
   spec.collective = collective;
   spec.schedule = schedule;
-  if (schedule == Schedule::ring) spec.contract.order = contract::Order::linear;
+  if (schedule.kind == Kind::ring) spec.contract.order = contract::Order::linear;
   spec.ranks = ranks;
   spec.count = count;
   if (collective == Collective::reduce_scatter) spec.stride = count;
@@ -31,7 +31,7 @@ TEST(Plan, NamesAreParsedBack) {
     EXPECT_EQ(parse_schedule(name(s)), s);
   EXPECT_EQ(name(Collective::reduce_scatter), "reduce_scatter");
   EXPECT_EQ(name(Schedule::tree), "tree");
-  for (const char* text : {"", "Tree", "tree ", "halving"}) {
+  for (const char* text : {"", "Tree", "tree ", "halve"}) {
     EXPECT_EQ(parse_collective(text), std::nullopt);
     EXPECT_EQ(parse_schedule(text), std::nullopt);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every schedule, collective and contract is proved for every number of ranks up to 128.
+// Every schedule, collective and contract is proved for every number of ranks up to 128, halving and hier,
+// whose plans depend on n the most, up to 256.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,11 +15,13 @@ namespace detccl::plan::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint32_t kMostRanks = 32;
+constexpr std::uint32_t kMostRanks = 32, kMostHalved = 32;
 #else
-constexpr std::uint32_t kMostRanks = 128;
+constexpr std::uint32_t kMostRanks = 128, kMostHalved = 256;
 #endif
 constexpr std::uint32_t kAllVariants = 20;  ///< up to here, every count with every root and both placements
+
+constexpr std::uint32_t kAllContracts = 64;  ///< halving and hier: up to here, every contract
 
 /// None, one, fewer than n, n, not divisible, long enough for aligned shards.
 std::vector<std::uint64_t> counts(std::uint32_t n) {
@@ -32,12 +35,15 @@ void expect_proved(const Spec& spec, bool in_place) {
   ASSERT_TRUE(proof.proved) << describe(spec) << (in_place ? ", in place" : "") << ": " << proof.failure;
 }
 
-TEST_P(ProveAll, UpTo128Ranks) {
+TEST_P(ProveAll, AnyNumberOfRanks) {
   Spec spec;
   std::tie(spec.schedule, spec.collective) = GetParam();
   std::uint64_t variant = 0;  // beyond kAllVariants ranks each spec gets one, in turn
-  for (std::uint32_t n = 1; n <= kMostRanks; ++n) {
-    for (const auto& contract : contracts_of(spec.schedule)) {
+  const bool halved = spec.schedule.kind == Kind::halving || spec.schedule.kind == Kind::hier;
+  for (std::uint32_t n = 1; n <= (halved ? kMostHalved : kMostRanks); ++n) {
+    std::vector<contract::Contract> contracts = contracts_of(spec.schedule);
+    if (halved && n > kAllContracts) contracts = {contracts[n % contracts.size()]};
+    for (const auto& contract : contracts) {
       spec.contract = contract;
       spec.ranks = n;
       const auto list = counts(n);
@@ -58,7 +64,7 @@ TEST_P(ProveAll, UpTo128Ranks) {
 INSTANTIATE_TEST_SUITE_P(
     , ProveAll, ::testing::Combine(::testing::ValuesIn(kSchedules), ::testing::ValuesIn(kCollectives)),
     [](const auto& test) {
-      return std::string(name(std::get<0>(test.param))) + "_" + std::string(name(std::get<1>(test.param)));
+      return test_name(std::get<0>(test.param)) + "_" + std::string(name(std::get<1>(test.param)));
     });
 
 }  // namespace

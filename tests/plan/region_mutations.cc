@@ -99,7 +99,9 @@ bool share_slot(Plan& plan, Random& random) {
   if (!f) return false;
   const auto list = only(f->fold().operands, [](const Region& r) { return r.buffer == Buffer::scratch; });
   if (list.size() < 2) return false;
-  const std::uint32_t from = list[0].slot, to = list[pick(random, 1, list.size() - 1)].slot;
+  const Region& other = list[pick(random, 1, list.size() - 1)];
+  const std::uint32_t from = list[0].slot, to = other.slot;
+  if (!overlap(list[0], other)) return false;  // they may have room beside each other
   if (f->at.program->slots[from].form != f->at.program->slots[to].form) return false;
   for (const RegionAt& r : regions(plan)) {
     if (r.rank == f->at.rank && r.region->buffer == Buffer::scratch && r.region->slot == from) {
@@ -115,9 +117,13 @@ bool clobber_input(Plan& plan, Random& random) {
   const auto list = only(transfers(plan), [&](const TransferAt& t) {
     if (!t.is_send || t.transfer().region.buffer != Buffer::input) return false;
     if (t.at.index + 1 == t.at.program->stages.size()) return false;
+    const bool scatters = plan.spec.collective == Collective::reduce_scatter;
+    const std::uint64_t begin = scatters ? t.at.rank * plan.spec.stride : 0;
     const auto& later = t.at.program->stages[t.at.index + 1].receives;
     return std::any_of(later.begin(), later.end(), [&](const Transfer& r) {
-      return r.region.buffer == Buffer::output && overlap(r.region, t.transfer().region);
+      Region in_input = r.region;
+      in_input.offset += begin;
+      return r.region.buffer == Buffer::output && overlap(in_input, t.transfer().region);
     });
   });
   const auto t = any(list, random);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace detccl::plan::testing {
@@ -50,6 +51,14 @@ std::vector<Program> build_all(const Spec& spec) {
   for (std::uint32_t rank = 0; rank < spec.ranks; ++rank)
     programs.push_back(build(spec, rank));
   return programs;
+}
+
+std::string test_name(const Schedule& schedule) {
+  std::string text = name(schedule);
+  std::erase(text, ')');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '(' || c == ',' || c == '/'; }, '_');
+  return text;
 }
 
 std::string describe(const Spec& spec) {

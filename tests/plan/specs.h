@@ -12,7 +12,7 @@
 
 namespace detccl::plan {
 
-inline void PrintTo(Schedule s, std::ostream* out) {
+inline void PrintTo(const Schedule& s, std::ostream* out) {
   *out << name(s);
 }
 inline void PrintTo(Collective c, std::ostream* out) {
@@ -37,7 +37,17 @@ inline bool coin(Random& random) {
 
 inline constexpr Collective kCollectives[] = {Collective::all_reduce, Collective::reduce_scatter,
                                               Collective::reduce};
-inline constexpr Schedule kSchedules[] = {Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree};
+inline constexpr Schedule kSchedules[] = {Schedule::gather,
+                                          Schedule::direct,
+                                          Schedule::ring,
+                                          Schedule::tree,
+                                          Schedule::halving,
+                                          hier(Kind::direct, Kind::halving, 4),
+                                          hier(Kind::direct, Kind::direct, 2),
+                                          hier(Kind::halving, Kind::direct, 8)};
+
+/// A schedule's name as a part of a test's.
+std::string test_name(const Schedule& schedule);
 
 /// tree and linear, each plain, :native, /2, /4, /8.
 std::vector<contract::Contract> contracts();

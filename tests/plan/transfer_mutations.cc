@@ -109,9 +109,16 @@ bool drop_stage(Plan& plan, Random& random) {
 }
 
 /// Each stage needs what the one before gave, from its own rank or, by way of others, from what it sent.
+/// Except where a rank only gets something: in a reduce by halving, results that do not need its own sums; by
+/// hier, what it passes on.
 bool swap_stages(Plan& plan, Random& random) {
   const auto s = any(stages(plan), random);
   if (!s || s->index + 1 == s->program->stages.size()) return false;
+  const Kind kind = plan.spec.schedule.kind;
+  const Stage& next = s->program->stages[s->index + 1];
+  const bool only_gets = next.sends.empty() && next.folds.empty();
+  const bool reduce = plan.spec.collective == Collective::reduce;
+  if (only_gets && (kind == Kind::hier || (kind == Kind::halving && reduce))) return false;
   std::swap(s->stage(), s->program->stages[s->index + 1]);
   return true;
 }
@@ -123,14 +130,20 @@ bool send_first(Plan& plan, Random& random) {
   const std::uint32_t peer = t->transfer().peer;
   Program* ends[] = {t->at.program, &plan.programs[peer]};
   const std::uint32_t other[] = {peer, t->at.rank};
-  const auto has = [](const std::vector<Transfer>& list, std::uint32_t p) {
-    return std::any_of(list.begin(), list.end(), [&](const Transfer& x) { return x.peer == p; });
-  };
   for (int e = 0; e < 2; ++e) {
-    const auto& all = ends[e]->stages;
-    if (t->at.index >= all.size()) return false;
-    if (!has(all[t->at.index].sends, other[e]) || !has(all[t->at.index].receives, other[e])) return false;
+    if (t->at.index >= ends[e]->stages.size()) return false;
   }
+  // Stages that are joined from several steps need not be partners of each other.
+  const auto meet = [&](int from, int to) {
+    const auto& sends = ends[from]->stages[t->at.index].sends;
+    const auto& receives = ends[to]->stages[t->at.index].receives;
+    return std::any_of(sends.begin(), sends.end(), [&](const Transfer& s) {
+      return s.peer == other[from] && std::any_of(receives.begin(), receives.end(), [&](const Transfer& r) {
+               return r.peer == other[to] && r.step == s.step;
+             });
+    });
+  };
+  if (!meet(0, 1) || !meet(1, 0)) return false;
   for (Program* end : ends) {
     Stage first;
     first.sends = std::exchange(end->stages[t->at.index].sends, {});

@@ -107,38 +107,41 @@ class Journey {
   std::deque<std::uint32_t> arrived_;
 };
 
-/// Every stage of every rank at the same tick.
-Timetable in_step(const plan::Program& program, std::uint32_t latency) {
+/// All ranks go in step: what a step folds takes `latency` ticks, moving results one.
+std::uint32_t tick_of(std::uint32_t step, const plan::Steps& steps, std::uint32_t latency) {
+  const std::uint32_t folding = std::min(step, steps.folding);
+  return folding * latency + (step - folding);
+}
+
+Timetable in_step(const plan::Program& program, const plan::Steps& steps, std::uint32_t latency) {
   Timetable table;
-  for (std::size_t s = 0; s < program.stages.size(); ++s) {
-    const plan::Stage& stage = program.stages[s];
-    const auto tick = static_cast<std::uint32_t>(s) * latency;
-    table.transfers.insert(table.transfers.end(), stage.receives.size() + stage.sends.size(), tick);
-    table.folds.push_back(tick);
+  for (const plan::Stage& stage : program.stages) {
+    std::uint32_t last = 0;
+    for (const auto* list : {&stage.receives, &stage.sends}) {
+      for (const plan::Transfer& t : *list) {
+        table.transfers.push_back(tick_of(t.step, steps, latency));
+        last = std::max(last, table.transfers.back());
+      }
+    }
+    table.folds.push_back(last);
   }
+  table.length = tick_of(steps.folding + steps.moving, steps, latency);
   return table;
 }
 
 }  // namespace
 
 bool aligned(const plan::Spec& spec) {
-  return spec.ranks == 1 || spec.schedule == plan::Schedule::gather ||
-         spec.schedule == plan::Schedule::direct;
+  const plan::Kind kind = spec.schedule.kind;
+  return spec.ranks == 1 || kind == plan::Kind::gather || kind == plan::Kind::direct;
 }
 
 std::vector<Timetable> timetables(const plan::Spec& spec, const std::vector<std::uint32_t>& ranks,
                                   std::uint32_t latency) {
   std::vector<Timetable> tables;
-  if (aligned(spec)) {
-    // Raw values and their folds; then, unless everyone has folded its own result, the results.
-    const bool results = spec.schedule == plan::Schedule::direct && spec.ranks > 1 &&
-                         spec.collective != plan::Collective::reduce_scatter;
-    for (const std::uint32_t rank : ranks) {
-      tables.push_back(in_step(plan::build(spec, rank), latency));
-      if (tables.back().folds.size() > (results ? 2 : 1))
-        throw std::logic_error("an aligned plan has more stages");
-      tables.back().length = latency + (results ? 1 : 0);
-    }
+  if (const auto steps = plan::steps(spec)) {
+    for (const std::uint32_t rank : ranks)
+      tables.push_back(in_step(plan::build(spec, rank), *steps, latency));
     return tables;
   }
   Journey journey(spec, latency);

@@ -18,12 +18,13 @@ struct Timetable {
   std::uint32_t length = 0;  ///< so many ticks after its start the program's scratch is free again
 };
 
-/// Whether stage k of every rank's program is at the same time: all exchange with all, in few stages.
+/// Whether all exchange with all, in one stage or two.
 bool aligned(const plan::Spec& spec);
 
 /// The timetables of all ranks in `ranks`; their length is that of the longest of all ranks, also those not
 /// asked for. `latency`: ticks from a stage's last transfer to the first one that may use what it has folded,
-/// at least 1. Takes time proportional to all ranks' programs, or to those asked for where they are aligned.
+/// at least 1. Takes time proportional to the programs of `ranks` where ranks go in step (plan::steps()),
+/// else to those of all ranks.
 std::vector<Timetable> timetables(const plan::Spec& spec, const std::vector<std::uint32_t>& ranks,
                                   std::uint32_t latency);
 

@@ -108,13 +108,13 @@ class Execution {
       if (value.span != first.span) throw Rejection("a fold of values of different elements");
       operands_.push_back(value.expression);
     }
-    // A result of the same elements can overlap an operand only exactly: slots are read and written from
-    // their start, and the output is where the same elements of the input are.
+    // In place, the output is where the same elements of the input are: an overlap there is exact.
     const Region& result = flat_.regions[flat_.folds[f].result];
     if (result.count != memory_.count(first)) {
       throw Rejection(
           fmt::format("fold to {}: its operands have {}", describe(result), memory_.count(first)));
     }
+    check_overlap(f, result);
     Expression expression = expressions_.fold(order_, operands_);
     if (result.form == Form::rounded) expression = expressions_.rounded(expression);
     if (result.form == Form::final) {
@@ -124,6 +124,18 @@ class Execution {
       expression = kResult;
     }
     memory_.write(rank, flat_.folds[f].result, {expression, first.span});
+  }
+
+  /// A result may take the place of an operand, but not overlap one otherwise.
+  void check_overlap(std::uint32_t f, const Region& result) const {
+    if (result.buffer != Buffer::scratch) return;
+    for (std::uint32_t o = flat_.folds[f].operands; o < flat_.folds[f + 1].operands; ++o) {
+      const Region& operand = flat_.regions[flat_.operands[o]];
+      if (operand.buffer != Buffer::scratch || operand.slot != result.slot || operand == result) continue;
+      const bool apart =
+          operand.offset + operand.count <= result.offset || result.offset + result.count <= operand.offset;
+      if (!apart) throw Rejection(fmt::format("fold to {}: overlaps an operand", describe(result)));
+    }
   }
 
   /// `rank` cannot go on: follows who waits for whom until it comes round.

@@ -32,7 +32,8 @@ bool within_input(const Spec& spec, std::uint64_t offset, std::uint64_t count) {
 
 std::string describe(const Region& r) {
   if (r.buffer == Buffer::scratch) {
-    return fmt::format("{} elements of slot {} ({})", r.count, r.slot, name(r.form));
+    const std::string from = r.offset != 0 ? fmt::format(" from {}", r.offset) : "";
+    return fmt::format("{} elements of slot {}{} ({})", r.count, r.slot, from, name(r.form));
   }
   return fmt::format("{} elements of {} from {} ({})", r.count,
                      r.buffer == Buffer::input ? "input" : "output", r.offset, name(r.form));
@@ -107,8 +108,7 @@ class FlatPrograms::Appender {
       case Buffer::scratch:
         if (r.slot >= program_.slots.size()) return "no such slot";
         if (r.form != program_.slots[r.slot].form) return "the slot has another form";
-        if (r.offset != 0) return "not at the slot's start";
-        return r.count <= program_.slots[r.slot].elements ? nullptr : "larger than the slot";
+        return within(r.offset, r.count, program_.slots[r.slot].elements) ? nullptr : "larger than the slot";
     }
     return "no such buffer";
   }

@@ -47,7 +47,7 @@ void append_receives(Stage& stage, const Shards& shards, std::uint32_t rank, std
   for (std::uint32_t k = 1; k < n; ++k) {
     const std::uint32_t peer = (rank + n - k) % n;
     if (shards.size(peer) != 0) {
-      stage.receives.push_back({output(shards.begin(peer), shards.size(peer)), peer});
+      stage.receives.push_back({output(shards.begin(peer), shards.size(peer)), peer, 1});
     }
   }
 }
@@ -69,9 +69,9 @@ Program direct(const Spec& spec, std::uint32_t rank) {
   Stage results;
   if (spec.collective == Collective::all_reduce) {
     for (std::uint32_t k = 1; own != 0 && k < n; ++k)
-      results.sends.push_back({result, (rank + k) % n});
+      results.sends.push_back({result, (rank + k) % n, 1});
   } else if (own != 0 && rank != spec.root) {
-    results.sends.push_back({result, spec.root});
+    results.sends.push_back({result, spec.root, 1});
   }
   if (has_output(spec, rank)) append_receives(results, shards, rank, n);
   if (!results.sends.empty() || !results.receives.empty()) program.stages.push_back(std::move(results));

@@ -13,5 +13,6 @@ Program gather(const Spec& spec, std::uint32_t rank);
 Program direct(const Spec& spec, std::uint32_t rank);
 Program ring(const Spec& spec, std::uint32_t rank);
 Program tree(const Spec& spec, std::uint32_t rank);
+Program halving(const Spec& spec, std::uint32_t rank);  // and hier
 
 }  // namespace detccl::plan::schedules
