@@ -67,13 +67,13 @@ void identify(Communicator& communicator, const std::vector<Hello>& hellos) {
 }
 
 /// The exchange among all ranks, or an error.
-ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::Exchange>& exchange) {
+ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::Exchange>& exchange,
+                        std::vector<Hello>& hellos) {
   const Configuration& configuration = runtime().environment.configuration();
   std::string problem;
   std::unique_ptr<transport::UcxWorker> worker = make_worker(problem);
   const std::string address = worker != nullptr ? worker->address() : "";
 
-  std::vector<Hello> hellos;
   Hello own = make_hello(configuration, address.size(), problem);
   own.job_rank = job_rank(static_cast<std::uint32_t>(communicator.rank()), 0).rank;
   own.creation_order = communicator.identity().creation_order;
@@ -96,14 +96,15 @@ ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::E
 ncclResult_t connect_on_host(Communicator& communicator) {
   return guarded([&] {
     std::unique_ptr<transport::Exchange> exchange;
+    std::vector<Hello> hellos;
     if (communicator.ranks() == 1) {
       exchange = transport::LoopFabric(1).exchange(0);
     } else {
-      const ncclResult_t result = find_peers(communicator, exchange);
+      const ncclResult_t result = find_peers(communicator, exchange, hellos);
       if (result != ncclSuccess) return result;
     }
     leave_at_exit();
-    const engine::Settings settings = engine_settings(runtime().environment.configuration(), true);
+    const engine::Settings settings = engine_settings(runtime().environment.configuration(), true, hellos);
     communicator.set_shadow(std::make_unique<Shadow>(std::move(exchange), settings));
     log_line(LogLevel::debug, fmt::format("{}: connected", communicator.name()));
     return ncclSuccess;

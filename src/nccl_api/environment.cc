@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <limits>
 #include <numeric>
@@ -56,6 +57,15 @@ bool take_chunk(std::string_view text, Configuration& c) {
   const auto bytes = parse_bytes(text);
   if (!bytes || *bytes < 64 || *bytes > (std::size_t{1} << 30)) return false;
   c.chunk_bytes = *bytes;
+  return true;
+}
+
+bool take_group(std::string_view text, Configuration& c) {
+  c.group = 0;
+  if (text == "auto") return true;
+  const auto ranks = parse_number(text);
+  if (!ranks || !std::has_single_bit(*ranks) || *ranks > 65536) return false;
+  c.group = static_cast<std::uint32_t>(*ranks);
   return true;
 }
 
@@ -159,6 +169,11 @@ constexpr std::array kVariables = {
         take_schedule},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
+    Variable{"DETCCL_GROUP", "auto", "auto, or a power of two",
+             "For schedules hier(A,B) without a group of their own: so many consecutive ranks are near each "
+             "other, "
+             "as those of an NVLink domain. auto: those of a host.",
+             take_group},
     Variable{
         "DETCCL_SCRATCH", "auto", "auto, or bytes with an optional K or M, 64K to 16384M",
         "Memory that each communicator sets aside for values on their way: 16M on the host, 64M on a GPU.",

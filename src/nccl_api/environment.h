@@ -25,6 +25,7 @@ struct Configuration {
   contract::Contract contract;
   std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
   std::size_t chunk_bytes = 0;             ///< 0: chosen
+  std::uint32_t group = 0;                 ///< ranks that are near each other; 0: found out
   std::size_t scratch_bytes = 0;           ///< per communicator; 0: chosen
   LogLevel log = LogLevel::warn;
   bool prove = false;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "nccl_api/topology.h"
+
 namespace detccl::nccl_api {
 namespace {
 
@@ -50,6 +52,8 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[4], c.prove ? "1" : "0");
   assign(hello.settings[5], c.scratch_bytes == 0 ? "auto" : fmt::to_string(c.scratch_bytes));
   assign(hello.settings[6], c.fallback_native ? "native" : "error");
+  assign(hello.settings[8], c.group == 0 ? "auto" : fmt::to_string(c.group));
+  hello.host = host_number();
   hello.address_bytes = address_bytes;
   assign(hello.problem, problem);
   return hello;

@@ -19,16 +19,17 @@ struct Hello {
   using Text = std::array<char, 48>;  // zero-terminated
 
   std::array<char, 8> magic{};
-  std::array<Text, 8> settings{};    ///< as written in the environment; see kSettingNames
+  std::array<Text, 9> settings{};    ///< as written in the environment; see kSettingNames
   std::uint64_t address_bytes = 0;   ///< of the worker's address
+  std::uint64_t host = 0;            ///< host_number()
   std::uint32_t job_rank = 0;        ///< the process's number in its job
   std::uint32_t creation_order = 0;  ///< of the communicator, in the process
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
-inline constexpr std::array<std::string_view, 8> kSettingNames = {
-    "DetCCL's version", "DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK",
-    "DETCCL_PROVE",     "DETCCL_SCRATCH",  "DETCCL_FALLBACK", "NCCL_ALGO"};
+inline constexpr std::array<std::string_view, 9> kSettingNames = {
+    "DetCCL's version", "DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK", "DETCCL_PROVE",
+    "DETCCL_SCRATCH",   "DETCCL_FALLBACK", "NCCL_ALGO",       "DETCCL_GROUP"};
 
 Hello make_hello(const Configuration& configuration, std::size_t address_bytes, std::string_view problem);
 

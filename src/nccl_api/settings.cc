@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/settings.h"
 
+#include <vector>
+
+#include "nccl_api/log.h"
+#include "nccl_api/topology.h"
+
 namespace detccl::nccl_api {
 namespace {
 
@@ -16,10 +21,22 @@ engine::Tuning gpu_tuning() {
   return tuning;
 }
 
+/// Of ranks that share a host.
+std::uint32_t groups_of(std::span<const Hello> hellos) {
+  if (hellos.empty()) return 1;
+  std::vector<std::uint64_t> hosts;
+  for (const Hello& hello : hellos)
+    hosts.push_back(hello.host);
+  const Grouping grouping = find_groups(hosts);
+  if (!grouping.why.empty()) log_line(LogLevel::info, grouping.why);
+  return grouping.group;
+}
+
 }  // namespace
 
-engine::Settings engine_settings(const Configuration& c, bool on_host) {
+engine::Settings engine_settings(const Configuration& c, bool on_host, std::span<const Hello> hellos) {
   engine::Settings settings;
+  settings.group = c.group != 0 ? c.group : groups_of(hellos);
   settings.contract = c.contract;
   settings.schedule = c.schedule;
   settings.chunk_bytes = c.chunk_bytes;

@@ -29,23 +29,25 @@ StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::ui
       scratch_(ranks == 1 ? 0 : settings.scratch_limit) {
 }
 
-void StreamEngine::all_gather_host(const void* own, void* all, std::size_t bytes) {
-  const Memory memory(bytes * ranks_);
-  const cudaStream_t stream = side_streams_.get(0);
-  std::byte* mine = memory.data() + rank_ * bytes;
+void all_gather_host(transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+                     const void* own, void* all, std::size_t bytes) {
+  const Memory memory(bytes * ranks);
+  SideStreams streams;
+  const cudaStream_t stream = streams.get(0);
+  std::byte* mine = memory.data() + rank * bytes;
   check(cudaMemcpyAsync(mine, own, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-  transport::NcclGroup group(exchange_->functions());
-  if (gathers_) {
-    exchange_->all_gather(mine, memory.data(), bytes, stream);
+  transport::NcclGroup group(exchange.functions());
+  if (gathers) {
+    exchange.all_gather(mine, memory.data(), bytes, stream);
   } else {
-    for (std::uint32_t k = 1; k < ranks_; ++k) {
-      const std::uint32_t to = (rank_ + k) % ranks_, from = (rank_ + ranks_ - k) % ranks_;
-      exchange_->receive(from, memory.data() + from * bytes, bytes, stream);
-      exchange_->send(to, mine, bytes, stream);
+    for (std::uint32_t k = 1; k < ranks; ++k) {
+      const std::uint32_t to = (rank + k) % ranks, from = (rank + ranks - k) % ranks;
+      exchange.receive(from, memory.data() + from * bytes, bytes, stream);
+      exchange.send(to, mine, bytes, stream);
     }
   }
   group.end();
-  check(cudaMemcpyAsync(all, memory.data(), bytes * ranks_, cudaMemcpyDeviceToHost, stream),
+  check(cudaMemcpyAsync(all, memory.data(), bytes * ranks, cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }

@@ -34,8 +34,6 @@ class StreamEngine {
   transport::NcclExchange* exchange() { return exchange_.get(); }
   Order& order() { return order_; }
 
-  /// Everyone's `bytes` bytes of host memory, in rank order. Waits. Nothing else may be under way.
-  void all_gather_host(const void* own, void* all, std::size_t bytes);
   /// Connects to the peers that reductions need, and loads the kernels. Waits. Collective.
   void warm_up();
 
@@ -55,6 +53,11 @@ class StreamEngine {
   Event joined_, exchanged_;
   std::array<Event, kFoldEvents> folded_;  ///< by tick
 };
+
+/// Everyone's `bytes` bytes of host memory, in rank order, on the current device. Waits. Nothing else may be
+/// under way.
+void all_gather_host(transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+                     const void* own, void* all, std::size_t bytes);
 
 /// Puts the reductions on their streams; nothing waits for the GPU. One element per communicator, with what
 /// it has to do, in order; all of them advance together, for one thread may have several ranks of a

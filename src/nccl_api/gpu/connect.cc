@@ -47,11 +47,14 @@ const char* algorithms() {
   return text == nullptr ? "" : text;
 }
 
-ncclResult_t agree(Communicator& communicator, StreamEngine& engine) {
-  std::vector<Hello> hellos(static_cast<std::size_t>(communicator.ranks()));
+ncclResult_t agree(Communicator& communicator, NcclExchange& exchange, bool gathers,
+                   std::vector<Hello>& hellos) {
+  hellos.resize(static_cast<std::size_t>(communicator.ranks()));
   Hello own = make_hello(runtime().environment.configuration(), 0, "");
   set_algorithms(own, algorithms());
-  engine.all_gather_host(&own, hellos.data(), sizeof own);
+  engine::cuda::all_gather_host(exchange, static_cast<std::uint32_t>(communicator.rank()),
+                                static_cast<std::uint32_t>(communicator.ranks()), gathers, &own,
+                                hellos.data(), sizeof own);
   if (const auto line = find_disagreement(hellos))
     return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
   return ncclSuccess;
@@ -63,16 +66,18 @@ ncclResult_t make_shadow(Communicator& communicator) {
   if (result != ncclSuccess) return result;
   const engine::cuda::OnDevice guard(device);
   const engine::cuda::OutsideCapture outside;
-  const engine::Settings settings = engine_settings(runtime().environment.configuration(), false);
-  std::unique_ptr<NcclExchange> exchange;
-  if (communicator.ranks() > 1) result = split(communicator, exchange);
-  if (result != ncclSuccess) return result;
   const bool gathers = *algorithms() == '\0';
+  std::unique_ptr<NcclExchange> exchange;
+  std::vector<Hello> hellos;
+  if (communicator.ranks() > 1) {
+    result = split(communicator, exchange);
+    if (result == ncclSuccess) result = agree(communicator, *exchange, gathers, hellos);
+    if (result != ncclSuccess) return result;
+  }
+  const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, hellos);
   auto engine = std::make_unique<StreamEngine>(settings, static_cast<std::uint32_t>(communicator.rank()),
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
                                                std::move(exchange));
-  if (communicator.ranks() > 1) result = agree(communicator, *engine);
-  if (result != ncclSuccess) return result;
   engine->warm_up();
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));
