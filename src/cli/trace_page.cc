@@ -54,9 +54,9 @@ const byId = id => document.getElementById(id);
 
 byId('verdict').textContent =
   data.verdict === 0 ? 'The runs are the same: ' + data.operations + ' operations of ' + rows.length + ' ranks' :
-  data.verdict === 1 ? data.total + ' of ' + rows.length + ' ranks differ; nothing traced explains ' + data.causes :
+  data.verdict === 1 ? data.total + ' of ' + rows.length + ' ranks differ; possible causes on ' + data.causes :
   'Cannot tell: ' + data.reason;
-byId('runs').textContent = 'A: ' + data.a + '   B: ' + data.b;
+byId('runs').textContent = 'A: ' + data.a + ', B: ' + data.b;
 
 const map = byId('map'), canvas = map.querySelector('canvas'), tip = byId('tip');
 const columns = data.steps.length, lines = rows.length;
@@ -104,7 +104,8 @@ function tick(text, left, top, right) {
   map.appendChild(mark);
 }
 function pick(count, room) {
-  const stride = Math.max(1, Math.ceil(count / Math.max(1, Math.floor(room))));
+  const least = count / Math.max(1, Math.floor(room)), unit = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  const stride = [1, 2, 5, 10].map(n => n * unit).find(n => n >= least);
   return Array.from({length: Math.ceil(count / stride)}, (_, i) => i * stride);
 }
 if (columns && lines) {

@@ -25,7 +25,7 @@ enum class SegmentType : std::uint8_t {
   strings = 2,        ///< further strings, numbered on from those before
   communicators = 3,  ///< further communicators
   records = 4,        ///< Record[]
-  chunks = 5,         ///< chunk tables of records in the next records segment
+  chunks = 5,         ///< chunk tables of records that come later in the file
   index = 6,          ///< RollupEntry[] of the whole file
   end = 7,            ///< no payload; the last 64 bytes of a file that was closed
 };

@@ -54,12 +54,32 @@ class Comparison {
  private:
   bool finished() const {
     if (a_.ended && b_.ended) return true;
-    if (waiting_ > kMaxWaiting) return true;
-    if (seen_ && std::min(a_.ended ? b_.read : a_.read, b_.ended ? a_.read : b_.read) > seen_at_ + kReadOn)
-      return true;
+    if (waiting_ > kMaxWaiting || settled()) return true;
+    const std::uint64_t behind = std::min(a_.ended ? b_.read : a_.read, b_.ended ? a_.read : b_.read);
+    if (seen_ && behind > seen_at_ + kReadOn) return true;
     // One side broke off, and the other has caught up.
     return (a_.ended && !a_.cursor->whole() && b_.read > a_.read + kReadOn) ||
            (b_.ended && !b_.cursor->whole() && a_.read > b_.read + kReadOn);
+  }
+
+  /// Whether the earliest difference is certain: nothing that waits is older, and enough is there to say what
+  /// it is.
+  bool settled() const {
+    if (!seen_) return false;
+    const Lane* earliest = nullptr;
+    std::uint64_t earliest_place = ~std::uint64_t{0}, oldest_waiting = ~std::uint64_t{0};
+    for (const auto& [key, lane] : lanes_) {
+      if (lane.a.empty() && lane.b.empty()) continue;
+      const std::uint64_t place = (lane.a.empty() ? lane.b : lane.a).front().order;
+      if (!lane.differs()) {
+        oldest_waiting = std::min(oldest_waiting, place);
+      } else if (place < earliest_place) {
+        earliest_place = place;
+        earliest = &lane;
+      }
+    }
+    return earliest != nullptr && earliest_place < oldest_waiting &&
+           (a_.ended || earliest->a.size() >= kLookahead) && (b_.ended || earliest->b.size() >= kLookahead);
   }
 
   void read(Side& side, bool of_a) {
