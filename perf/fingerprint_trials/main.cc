@@ -50,7 +50,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void print(std::string_view name, double number, std::uint64_t both, std::uint64_t a, std::uint64_t b,
            const Counts::Window& w, double seconds) {
-  fmt::print("{:17} {:10.3g} {:9} {:9} {:9}   {:17} {:10} {:12.1f} {:9.2g} {:7.0f}\n", name, number, both, a,
+  fmt::print("{:17} {:10.3g} {:9} {:9} {:9}   {:17} {:10} {:12.1f} {:9.2g} {:7.1f}\n", name, number, both, a,
              b, w.name, w.zeros, w.expected, w.probability, seconds);
   std::fflush(stdout);
 }
