@@ -270,7 +270,6 @@ std::vector<Family> families(std::string_view mix) {
   if (mix == "halves") return families_of<Halves>();
   if (mix == "one_product") return families_of<OneProduct>();
   if (mix == "two_products") return families_of<TwoProducts>();
-  if (mix == "simple_keys") return families_of<SimpleKeys>();
   if (mix == "three_rounds") return families_of<ThreeRounds>();
   return {};
 }
