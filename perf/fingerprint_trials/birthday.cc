@@ -169,7 +169,7 @@ Meetings meetings(const std::vector<Sums>& all) {
   add("a, high", [=](const Sums& s) { return s.a >> rest; });
   add("b, low", [=](const Sums& s) { return s.b << rest; });
   add("b, high", [=](const Sums& s) { return s.b >> rest; });
-  add("a and b, low", [=](const Sums& s) { return s.a << (64 - half) >> rest | s.b << (64 - half); });
+  add("a and b, low", [=](const Sums& s) { return s.a << (64 - half) >> half | s.b << (64 - half); });
   add("a and b, high", [=](const Sums& s) { return s.a >> (64 - half) | s.b >> (64 - half) << 32; });
   return m;
 }
