@@ -42,8 +42,8 @@ std::vector<Sums> single_bits(Random& random, std::uint64_t most) {
 
 /// Every two bits of a small payload.
 std::vector<Sums> bit_pairs(Random& random, std::uint64_t most) {
-  const auto bits = static_cast<std::uint64_t>(std::sqrt(2.0 * static_cast<double>(most))) / 128 * 128;
-  const auto words = some_words(random, bits / 128);
+  const auto bits = static_cast<std::uint64_t>(std::sqrt(2.0 * static_cast<double>(most)));
+  const auto words = some_words(random, bits / 128 + 1);
   std::vector<Sums> all;
   for (std::uint64_t i = 0; i < bits; ++i) {
     const Sums one = difference(words[i / 128], flipped(words[i / 128], i), i / 128);
@@ -169,7 +169,7 @@ Meetings meetings(const std::vector<Sums>& all) {
   add("a, high", [=](const Sums& s) { return s.a >> rest; });
   add("b, low", [=](const Sums& s) { return s.b << rest; });
   add("b, high", [=](const Sums& s) { return s.b >> rest; });
-  add("a and b, low", [=](const Sums& s) { return s.a << (64 - half) >> rest | s.b << (64 - half); });
+  add("a and b, low", [=](const Sums& s) { return s.a << (64 - half) >> half | s.b << (64 - half); });
   add("a and b, high", [=](const Sums& s) { return s.a >> (64 - half) | s.b >> (64 - half) << 32; });
   return m;
 }

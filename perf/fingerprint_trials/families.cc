@@ -14,29 +14,42 @@ class Piece {
  public:
   static constexpr unsigned kMost = 16;
 
+  /// Undefined words.
+  Piece(std::uint64_t first, unsigned count) : count_(count) {
+    for (unsigned i = 0; i < count; ++i)
+      position_[i] = first + i;
+  }
   Piece(Words& words, std::uint64_t first, unsigned count) { append(words, first, count); }
 
   void append(Words& words, std::uint64_t first, unsigned count) {
-    for (unsigned i = 0; i < count; ++i, ++count_) {
-      position_[count_] = first + i;
-      before_[count_] = after_[count_] = words.at(first + i);
-    }
+    for (unsigned i = 0; i < count; ++i)
+      append(words.at(first + i), first + i);
+  }
+  void append(const Word& word, std::uint64_t position) {
+    position_[count_] = position;
+    before_[count_] = after_[count_] = word;
+    ++count_;
   }
 
   unsigned count() const { return count_; }
   std::uint64_t position(unsigned i) const { return position_[i]; }
   Word& operator[](unsigned i) { return after_[i]; }
   std::uint8_t* bytes() { return reinterpret_cast<std::uint8_t*>(after_); }
-  void clear_before() { std::fill(before_, before_ + count_, Word{}); }
   void reset_after() { std::copy(before_, before_ + count_, after_); }
   Word* before() { return before_; }
 
-  bool differs() const { return std::memcmp(before_, after_, count_ * sizeof(Word)) != 0; }
+  bool differs() const {
+    for (unsigned i = 0; i < count_; ++i) {
+      if (!same(i)) return true;
+    }
+    return false;
+  }
 
   template <class Mix>
   Sums difference() const {
     Sums sums;
     for (unsigned i = 0; i < count_; ++i) {
+      if (same(i)) continue;
       const Sums before = Mix::at(before_[i], position_[i]);
       sums += Mix::at(after_[i], position_[i]);
       sums += {-before.a, -before.b};
@@ -45,6 +58,8 @@ class Piece {
   }
 
  private:
+  bool same(unsigned i) const { return before_[i].x == after_[i].x && before_[i].y == after_[i].y; }
+
   unsigned count_ = 0;
   std::uint64_t position_[kMost];
   Word before_[kMost], after_[kMost];
@@ -56,7 +71,7 @@ void flip(Piece& piece, unsigned word, unsigned bit) {
 
 /// Bytes of an element: 1, 2, 4 or 8.
 unsigned some_size(Random& random) {
-  return 1U << below(random, 4);
+  return 1U << random.below(4);
 }
 
 /// Two words, mostly near to each other or a power of two apart.
@@ -75,13 +90,13 @@ Piece run_of(Random& random, unsigned count) {
 
 Piece single_bit(Random& random) {
   Piece piece = run_of(random, 1);
-  flip(piece, 0, below(random, 128));
+  flip(piece, 0, random.below(128));
   return piece;
 }
 
 Piece same_bit_twice(Random& random) {
   Piece piece = two_words(random);
-  const unsigned bit = below(random, 128);
+  const unsigned bit = random.below(128);
   flip(piece, 0, bit);
   flip(piece, 1, bit);
   return piece;
@@ -89,18 +104,20 @@ Piece same_bit_twice(Random& random) {
 
 Piece sparse_bits(Random& random) {
   Piece piece = run_of(random, 4);
-  for (unsigned flips = 2 + below(random, 3); flips > 0; --flips)
-    flip(piece, below(random, 4), below(random, 128));
+  for (unsigned flips = 2 + random.below(3); flips > 0; --flips)
+    flip(piece, random.below(4), random.below(128));
   return piece;
 }
 
 /// The only nonzero byte is somewhere else.
 Piece moved_byte(Random& random) {
-  Piece piece = two_words(random);
-  piece.clear_before();
+  const std::uint64_t first = some_position(random);
+  Piece piece(first, 1);
+  piece.append({}, first + some_distance(random));
+  piece.before()[0] = {};
   piece.reset_after();
-  const unsigned from = below(random, 16), to = below(random, 4) == 0 ? below(random, 16) : from;
-  const auto byte = static_cast<std::uint8_t>(1 + below(random, 255));
+  const unsigned from = random.below(16), to = random.below(4) == 0 ? random.below(16) : from;
+  const auto byte = static_cast<std::uint8_t>(1 + random.below(255));
   reinterpret_cast<std::uint8_t*>(piece.before())[from] = byte;
   piece.bytes()[16 + to] = byte;
   return piece;
@@ -115,14 +132,14 @@ Piece swapped_words(Random& random) {
 Piece swapped_elements(Random& random) {
   Piece piece = two_words(random);
   const unsigned size = some_size(random), per_word = 16 / size;
-  const unsigned i = below(random, per_word), j = below(random, 2 * per_word);
+  const unsigned i = random.below(per_word), j = random.below(2 * per_word);
   std::swap_ranges(piece.bytes() + i * size, piece.bytes() + (i + 1) * size, piece.bytes() + j * size);
   return piece;
 }
 
 Piece swapped_halves(Random& random) {
   Piece piece = two_words(random);
-  if (below(random, 2) == 0)
+  if (random.below(2) == 0)
     std::swap(piece[0].x, piece[0].y);
   else
     std::swap(piece[0].x, piece[1].y);
@@ -130,9 +147,9 @@ Piece swapped_halves(Random& random) {
 }
 
 Piece permuted_words(Random& random) {
-  Piece piece = run_of(random, 3 + below(random, 6));
-  if (below(random, 2) == 0)
-    std::rotate(&piece[0], &piece[0] + 1 + below(random, piece.count() - 1), &piece[0] + piece.count());
+  Piece piece = run_of(random, 3 + random.below(6));
+  if (random.below(2) == 0)
+    std::rotate(&piece[0], &piece[0] + 1 + random.below(piece.count() - 1), &piece[0] + piece.count());
   else
     std::shuffle(&piece[0], &piece[0] + piece.count(), random);
   return piece;
@@ -140,19 +157,19 @@ Piece permuted_words(Random& random) {
 
 /// One value everywhere, but another one in some elements: the same number of them in other places.
 Piece repeated_values(Random& random) {
-  Piece piece = run_of(random, 8);
-  const unsigned size = some_size(random), elements = 128 / size;
-  const std::uint64_t common = random(), rare = below(random, 2) == 0 ? common + 1 : random();
-  const auto fill = [&](std::uint8_t* bytes) {
-    for (unsigned i = 0; i < elements; ++i)
-      std::memcpy(bytes + i * size, &common, size);
-  };
+  constexpr unsigned kWords = 8;
+  constexpr std::uint64_t kRepeats[] = {0x0101010101010101, 0x0001000100010001, 0x0000000100000001, 1};
+  Piece piece(some_position(random), kWords);
+  const unsigned log_size = random.below(4), size = 1U << log_size;
+  const std::uint64_t common = random() >> (64 - 8 * size);
+  const std::uint64_t rare = random.below(2) == 0 ? common + 1 : random();
+  const std::uint64_t both = common * kRepeats[log_size];
+  std::fill(piece.before(), piece.before() + kWords, Word{both, both});
+  piece.reset_after();
   auto* const before = reinterpret_cast<std::uint8_t*>(piece.before());
-  fill(before);
-  fill(piece.bytes());
-  for (unsigned rares = 1 + below(random, 4); rares > 0; --rares) {
-    std::memcpy(before + below(random, elements) * size, &rare, size);
-    std::memcpy(piece.bytes() + below(random, elements) * size, &rare, size);
+  for (unsigned rares = 1 + random.below(4); rares > 0; --rares) {
+    std::memcpy(before + random.below(kWords * 16 / size) * size, &rare, size);
+    std::memcpy(piece.bytes() + random.below(kWords * 16 / size) * size, &rare, size);
   }
   return piece;
 }
@@ -161,21 +178,20 @@ Piece repeated_values(Random& random) {
 Piece zero_pages(Random& random) {
   constexpr unsigned kPage = Piece::kMost / 2;
   Words words(random);
-  const std::uint64_t first = some_position(random) / kPage * kPage;
-  Piece piece(words, first, kPage);
-  piece.append(words, first + kPage * some_distance(random), kPage);
-  for (unsigned i = 0; i < kPage; ++i) {
-    piece.before()[kPage + i] = {};
-    piece[i] = {};
-    piece[kPage + i] = piece.before()[i];
-  }
+  const std::uint64_t zeros = some_position(random) / kPage * kPage;
+  const std::uint64_t data = zeros + kPage * some_distance(random);
+  Piece piece(zeros, 0);
+  for (unsigned i = 0; i < kPage; ++i)
+    piece.append({}, zeros + i);
+  piece.append(words, data, kPage);
+  std::swap_ranges(&piece[0], &piece[kPage], &piece[kPage]);
   return piece;
 }
 
 /// Data moved by an element or a word, what was behind it put in front.
 Piece shifted_data(Random& random) {
-  Piece piece = run_of(random, 2 + below(random, 7));
-  const unsigned by = std::min(1U << below(random, 5), 16U);
+  Piece piece = run_of(random, 2 + random.below(7));
+  const unsigned by = std::min(1U << random.below(5), 16U);
   std::rotate(piece.bytes(), piece.bytes() + by, piece.bytes() + 16 * piece.count());
   return piece;
 }
@@ -184,8 +200,8 @@ Piece shifted_data(Random& random) {
 Piece balanced_changes(Random& random) {
   Piece piece = two_words(random);
   const unsigned size = some_size(random), per_word = 16 / size;
-  const std::uint64_t amount = below(random, 2) == 0 ? 1 : random() >> below(random, 64);
-  const unsigned at[2] = {below(random, per_word), below(random, per_word)};
+  const std::uint64_t amount = random.below(2) == 0 ? 1 : random() >> random.below(64);
+  const unsigned at[2] = {random.below(per_word), random.below(per_word)};
   for (unsigned word = 0; word < 2; ++word) {
     std::uint8_t* const element = piece.bytes() + 16 * word + at[word] * size;
     std::uint64_t value = 0;
@@ -201,18 +217,18 @@ Piece flipped_signs(Random& random) {
   Piece piece = two_words(random);
   const unsigned bits = 8 * some_size(random), per_word = 128 / bits;
   for (unsigned word = 0; word < 2; ++word)
-    flip(piece, word, below(random, per_word) * bits + bits - 1);
+    flip(piece, word, random.below(per_word) * bits + bits - 1);
   return piece;
 }
 
 /// Around a boundary of chunks: what is on both sides, or the same places of two chunks, exchanged.
 Piece chunk_boundaries(Random& random) {
   Words words(random);
-  const std::uint64_t chunk = std::uint64_t{1} << (3 + below(random, 24));
+  const std::uint64_t chunk = std::uint64_t{1} << (3 + random.below(24));
   const std::uint64_t boundary = chunk * (1 + (random() >> 40));
-  const unsigned length = 1 + below(random, 4);
+  const unsigned length = 1 + random.below(4);
   Piece piece(words, boundary - length, length);
-  piece.append(words, below(random, 2) == 0 ? boundary : boundary - length + chunk, length);
+  piece.append(words, random.below(2) == 0 ? boundary : boundary - length + chunk, length);
   std::swap_ranges(&piece[0], &piece[0] + length, &piece[0] + length);
   return piece;
 }
@@ -254,7 +270,6 @@ std::vector<Family> families(std::string_view mix) {
   if (mix == "halves") return families_of<Halves>();
   if (mix == "one_product") return families_of<OneProduct>();
   if (mix == "two_products") return families_of<TwoProducts>();
-  if (mix == "simple_keys") return families_of<SimpleKeys>();
   if (mix == "three_rounds") return families_of<ThreeRounds>();
   return {};
 }

@@ -18,8 +18,8 @@ struct Family {
 };
 
 /// The fingerprint's mix and those that were not taken (mixes.h).
-inline constexpr std::string_view kMixes[] = {"fingerprint",  "halves",      "one_product",
-                                              "two_products", "simple_keys", "three_rounds"};
+inline constexpr std::string_view kMixes[] = {"fingerprint", "halves", "one_product", "two_products",
+                                              "three_rounds"};
 
 /// All families, with the mix of that name. Empty for another name.
 std::vector<Family> families(std::string_view mix);

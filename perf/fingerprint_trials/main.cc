@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "avalanche.h"
 #include "birthday.h"
 #include "families.h"
 
@@ -20,12 +23,15 @@ using nlohmann::json;
 
 /// A count so improbable means a fault: there are some hundred windows.
 constexpr double kImprobable = 1e-9;
+/// Standard deviations of a cell of the avalanche, of which there are 21,504: one in 10^5 runs.
+constexpr double kFar = 6.5;
 
 struct Options {
   std::string mix = "fingerprint";
   std::vector<std::string> names;
   std::uint64_t trials = 10'000'000;
   std::uint64_t payloads = std::uint64_t{1} << 24;
+  std::uint64_t flips = 1'000'000;
   std::uint64_t seed = 1;
   std::string json_file;
 };
@@ -50,7 +56,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void print(std::string_view name, double number, std::uint64_t both, std::uint64_t a, std::uint64_t b,
            const Counts::Window& w, double seconds) {
-  fmt::print("{:17} {:10.3g} {:9} {:9} {:9}   {:17} {:10} {:12.1f} {:9.2g} {:7.0f}\n", name, number, both, a,
+  fmt::print("{:17} {:10.3g} {:9} {:9} {:9}   {:17} {:10} {:12.1f} {:9.2g} {:7.1f}\n", name, number, both, a,
              b, w.name, w.zeros, w.expected, w.probability, seconds);
   std::fflush(stdout);
 }
@@ -116,6 +122,32 @@ class Run {
     }
   }
 
+  void avalanche() {
+    Random random(o_.seed);
+    const auto start = std::chrono::steady_clock::now();
+    const auto result = std::make_unique<Avalanche>();
+    run(random, o_.flips, *result);
+    const auto cell = result->farthest();
+    fmt::print(
+        "\navalanche: {:.3g} flips of each of {} input bits; of {} cells the farthest from one half has "
+        "{:.5f} "
+        "({:+.2f} standard deviations), all together {:.4f}; {:.1f} seconds\n",
+        static_cast<double>(o_.flips), Avalanche::kInputs, Avalanche::kInputs * Avalanche::kOutputs,
+        cell.share, cell.deviation, result->spread(), seconds_since(start));
+    document_["avalanche"] = {{"flips", o_.flips},
+                              {"input_bits", Avalanche::kInputs},
+                              {"output_bits", Avalanche::kOutputs},
+                              {"farthest",
+                               {{"input", cell.input},
+                                {"output", cell.output},
+                                {"share", cell.share},
+                                {"deviation", cell.deviation}}},
+                              {"spread", result->spread()},
+                              {"seconds", seconds_since(start)}};
+    if (std::abs(cell.deviation) > kFar) well_ = false;
+    write();
+  }
+
   /// Written anew after every part, so that a run that is cut short leaves what it has.
   void write() const {
     if (o_.json_file.empty()) return;
@@ -152,6 +184,10 @@ int parse(Options& o, int argc, char** argv) {
   app.add_option("--payloads", o.payloads, "payloads of each set, each compared with all others")
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 28))
       ->capture_default_str();
+  app.add_option("--flips", o.flips, "words of which each bit is flipped; 0: none")
+      ->transform(CLI::AsSizeValue(true))
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 32))
+      ->capture_default_str();
   app.add_option("--seed", o.seed)->capture_default_str();
   app.add_option("--json", o.json_file, "write the figures to this file");
   try {
@@ -168,10 +204,13 @@ int main(int argc, char** argv) {
   try {
     Options options;
     if (const int status = parse(options, argc, argv); status >= 0) return status;
-    Run run(options);
-    run.families();
-    if (options.mix == "fingerprint") run.payload_sets();
-    return run.all_well() ? 0 : 1;
+    Run all(options);
+    all.families();
+    if (options.mix == "fingerprint") {
+      all.payload_sets();
+      if (options.flips != 0 && options.names.empty()) all.avalanche();
+    }
+    return all.all_well() ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fingerprint_trials: %s\n", error.what());
     return 1;

@@ -48,16 +48,6 @@ struct TwoProducts {
   }
 };
 
-/// The fingerprint's products with those simpler keys.
-struct SimpleKeys {
-  static Sums at(const Word& word, std::uint64_t position) {
-    using namespace fingerprint;
-    const Keyed k(word, position);
-    const std::uint64_t a = folded_product(k.u, k.v);
-    return {a, folded_product(a ^ k.u ^ kOtherU, k.v ^ kOtherV)};
-  }
-};
-
 /// Three Feistel rounds by folded products with constants: one to one for each position.
 struct ThreeRounds {
   static Sums at(const Word& word, std::uint64_t position) {

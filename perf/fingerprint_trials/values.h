@@ -2,23 +2,52 @@
 // Words as payloads have them, and places to put them.
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <random>
 
 #include "fingerprint/mix.h"
 
 namespace detccl::fingerprint_trials {
 
-using Random = std::mt19937_64;
+/// Random numbers: a linear congruential generator of 128 bits, its halves xored and rotated (PCG XSL RR).
+/// Small numbers share a draw.
+class Random {
+ public:
+  using result_type = std::uint64_t;
+
+  explicit Random(std::uint64_t seed) : state_(kStep * seed + kStep) {
+    for (int i = 0; i < 4; ++i)
+      (*this)();
+  }
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return ~result_type{0}; }
+  result_type operator()() {
+    state_ = state_ * kMultiplier + kStep;
+    const auto high = static_cast<std::uint64_t>(state_ >> 64);
+    return std::rotr(high ^ static_cast<std::uint64_t>(state_), static_cast<int>(high >> 58));
+  }
+
+  /// A number below `end`, which is small.
+  unsigned below(unsigned end) {
+    if (left_ == 0) bits_ = (*this)(), left_ = 4;
+    --left_;
+    const unsigned drawn = bits_ & 0xffff;
+    bits_ >>= 16;
+    return drawn * end >> 16;
+  }
+
+ private:
+  static constexpr auto kMultiplier = fingerprint::wide(0x2360ed051fc65da4, 0x4385df649fccf645);
+  static constexpr auto kStep = fingerprint::wide(0x5851f42d4c957f2d, 0x14057b7ef767814f);
+
+  fingerprint::Wide state_;
+  std::uint64_t bits_ = 0;
+  int left_ = 0;
+};
 
 /// What a payload's words are made of.
 enum class Kind : std::uint8_t { zeros, repeated, counting, bfloat16, float32, random };
 inline constexpr int kKinds = 6;
-
-/// A number below `end`.
-inline unsigned below(Random& random, unsigned end) {
-  return static_cast<unsigned>(random() % end);
-}
 
 /// An fp32 of random sign and fraction whose exponent is that of 1 or some less.
 inline std::uint32_t some_float(std::uint64_t random) {
@@ -31,7 +60,7 @@ inline std::uint32_t some_float(std::uint64_t random) {
 class Words {
  public:
   explicit Words(Random& random)
-      : random_(random), kind_(static_cast<Kind>(random() % kKinds)), first_(random()) {}
+      : random_(random), kind_(static_cast<Kind>(random.below(kKinds))), first_(random()) {}
 
   /// The word at a position that was not asked for before.
   fingerprint::Word at(std::uint64_t position) {

@@ -78,8 +78,9 @@ DETCCL_HD std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) {
 DETCCL_HD Sums mix(const Word& word, const Key& key) {
   const auto low = static_cast<std::uint64_t>(key.value), high = static_cast<std::uint64_t>(key.value >> 64);
   const std::uint64_t u = word.x ^ high, v = word.y ^ high ^ low;
-  const std::uint64_t a = folded_product(u, v);
-  return {a, folded_product(a ^ u ^ kOtherU, v ^ kOtherV)};
+  const std::uint64_t first = folded_product(u, v);
+  const std::uint64_t second = folded_product(first ^ u ^ kOtherU, v ^ kOtherV);
+  return {first ^ second, second};
 }
 
 /// 128 bits for a payload of a known length.

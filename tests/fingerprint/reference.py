@@ -42,9 +42,10 @@ def sums(payload, first_word):
         key = (FIRST + position * STEP) % 2**128
         u = int.from_bytes(word[:8], "little") ^ key >> 64
         v = int.from_bytes(word[8:], "little") ^ key >> 64 ^ key & MASK
-        mixed = folded_product(u, v)
-        a += mixed
-        b += folded_product(mixed ^ u ^ OTHER_U, v ^ OTHER_V)
+        first = folded_product(u, v)
+        second = folded_product(first ^ u ^ OTHER_U, v ^ OTHER_V)
+        a += first ^ second
+        b += second
     return a & MASK, b & MASK
 
 

@@ -10,7 +10,7 @@ namespace detccl::fingerprint::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kUnroll = 8;  ///< words per thread under way: 32 KB per block
+constexpr unsigned kUnroll = 4;  ///< words per thread under way: 16 KB per block
 
 /// A piece of a payload; with chunks, block (x, y) works on chunk y.
 struct Piece {

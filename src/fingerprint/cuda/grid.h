@@ -8,7 +8,7 @@
 
 namespace detccl::fingerprint::cuda {
 
-inline constexpr unsigned kBlocksPerMultiprocessor = 4;
+inline constexpr unsigned kBlocksPerMultiprocessor = 5;
 
 /// Blocks (of each of `chunks` parts) for `tiles` pieces of work: no more than the device runs at once, since
 /// each ends with atomic additions.

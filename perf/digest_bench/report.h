@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "measure.h"
+
+namespace detccl::digest_bench {
+
+/// Where and when: date, GPU, versions, commit; the options.
+nlohmann::json describe_run(const Options& options);
+
+/// One row's figures: rates in GB/s, and each sample's ratio to the read and the copy of the same index.
+nlohmann::json describe_row(const Row& row);
+
+void print_header(const Options& options);
+void print_row(const nlohmann::json& row);
+
+/// Throws std::runtime_error if the file cannot be written.
+void write_json(const std::string& file, const nlohmann::json& run);
+
+}  // namespace detccl::digest_bench
