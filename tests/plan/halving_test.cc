@@ -137,7 +137,9 @@ TEST(Halving, RanksGoInStep) {
               last = std::max(last, t.step);
             }
             EXPECT_GE(first, next) << describe(spec) << " rank " << rank;
-            if (!stage.folds.empty()) { EXPECT_LT(last, all->folding) << describe(spec) << " rank " << rank; }
+            if (!stage.folds.empty()) {
+              EXPECT_LT(last, all->folding) << describe(spec) << " rank " << rank;
+            }
             next = last + 1;
           }
           EXPECT_LE(next, all->folding + all->moving) << describe(spec) << " rank " << rank;
