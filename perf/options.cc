@@ -127,7 +127,7 @@ std::vector<std::string> schedules_of(const std::string& text, const contract::C
   std::vector<std::string> list{"auto"};
   for (const std::string& schedule : parts(std::string(plan::kScheduleNames), '|')) {
     const bool linear = c.order == contract::Order::linear;
-    if ((schedule == "ring" && !linear) || (schedule == "tree" && linear)) continue;
+    if (linear ? schedule == "tree" || schedule == "halving" : schedule == "ring") continue;
     list.push_back(schedule);
   }
   return list;

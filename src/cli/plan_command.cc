@@ -12,6 +12,7 @@
 #include <string>
 
 #include "cli/plan_report.h"
+#include "cli/plan_table.h"
 
 namespace detccl::cli {
 namespace {
@@ -21,7 +22,7 @@ struct PlanOptions {
   std::string bytes;
   std::uint32_t ranks = 0;
   std::optional<std::uint32_t> root, rank;
-  bool prove = false, json = false;
+  bool prove = false, json = false, table = false;
 };
 
 [[noreturn]] void reject(const std::string& option, const std::string& value, std::string_view allowed) {
@@ -55,13 +56,19 @@ contract::DataType type_of(const PlanOptions& o) {
                  "float8e4m3, float8e5m2");
 }
 
+contract::Contract contract_of(const PlanOptions& o) {
+  return require(contract::parse_contract(o.contract), "--contract", o.contract,
+                 fmt::format("a contract: {}", contract::kContractSyntax));
+}
+
 plan::Spec spec_of(const PlanOptions& o, contract::DataType type) {
   plan::Spec spec;
   spec.collective = require(plan::parse_collective(o.collective), "--collective", o.collective,
                             "all_reduce, reduce_scatter or reduce");
+  if (o.ranks == 0) throw CLI::RequiredError("--ranks");
+  if (o.bytes.empty()) throw CLI::RequiredError("--bytes");
   spec.schedule = require(plan::parse_schedule(o.schedule), "--schedule", o.schedule, plan::kScheduleSyntax);
-  spec.contract = require(contract::parse_contract(o.contract), "--contract", o.contract,
-                          fmt::format("a contract: {}", contract::kContractSyntax));
+  spec.contract = contract_of(o);
   spec.ranks = o.ranks;
   if (o.root && spec.collective != plan::Collective::reduce) {
     throw CLI::ValidationError("--root", "only a reduce has a root");
@@ -84,6 +91,11 @@ plan::Spec spec_of(const PlanOptions& o, contract::DataType type) {
 
 int run(const PlanOptions& o) {
   const contract::DataType type = type_of(o);
+  if (o.table) {
+    constexpr std::uint64_t kElements = std::uint64_t{16} << 20;  // long enough that no rounding shows
+    std::cout << plan_table(contract_of(o), type, kElements) << std::flush;
+    return 0;
+  }
   const PlanReport report = report_plan(spec_of(o, type), type, o.rank, o.prove);
   std::cout << (o.json ? to_json(report) : to_text(report)) << std::flush;
   return exit_status(report);
@@ -96,13 +108,11 @@ void add_plan_command(CLI::App& app, int& status) {
   const auto options = std::make_shared<PlanOptions>();
   command->add_option("--collective", options->collective, "all_reduce, reduce_scatter or reduce")
       ->capture_default_str();
-  command->add_option("--ranks", options->ranks, "Ranks of the communicator")->required();
-  command
-      ->add_option(
-          "--bytes", options->bytes,
-          "Payload bytes of the whole message, with K, M or G for 2^10, 2^20 or 2^30. reduce_scatter: of "
-          "all shards together, each shard a whole number of elements")
-      ->required();
+  command->add_option("--ranks", options->ranks, "Ranks of the communicator; required, but for --table");
+  command->add_option(
+      "--bytes", options->bytes,
+      "Payload bytes of the whole message, with K, M or G for 2^10, 2^20 or 2^30. reduce_scatter: of "
+      "all shards together, each shard a whole number of elements");
   command->add_option("--schedule", options->schedule, std::string(plan::kScheduleSyntax))
       ->capture_default_str();
   command->add_option("--contract", options->contract, std::string(contract::kContractSyntax))
@@ -111,6 +121,8 @@ void add_plan_command(CLI::App& app, int& status) {
   command->add_option("--root", options->root, "reduce: the rank that gets the result; 0 if not given");
   command->add_option("--rank", options->rank, "Show the figures of this rank too");
   command->add_flag("--prove", options->prove, "Prove the plan, out of place and in place");
+  command->add_flag("--table", options->table,
+                    "Instead: a table of all_reduce over 8 to 16385 ranks, for --contract and --type");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Exit status: 0; 1 if the proof fails; 2 for bad usage.");
   command->callback([options, &status] { status = run(*options); });

@@ -77,6 +77,21 @@ TEST(EngineLoop, EqualsTheReferenceForHundredsOfRanks) {
   }
 }
 
+TEST(EngineLoop, AThousandRanksByHier) {
+  Random random(new_seed());
+  for (const std::uint32_t ranks : {1024u, 1003u}) {
+    Case c;
+    c.ranks = ranks;
+    c.count = 3000;
+    c.type = contract::DataType::bfloat16;
+    c.settings.schedule = plan::hier(plan::Kind::direct, plan::Kind::halving, 0);
+    c.settings.group = 8;
+    c.settings.chunk_bytes = 4000;
+    c.seed = random();
+    EXPECT_EQ(check_virtual(c), "") << describe(c);
+  }
+}
+
 /// Large enough for the chunks, windows and schedules that are chosen by default.
 TEST(EngineLoop, EqualsTheReferenceWithDefaults) {
   Random random(new_seed());

@@ -129,6 +129,13 @@ TEST(Timetables, ATreeTakesLogarithmicallyManyTicks) {
   EXPECT_LE(tables[0].length, 21u);
 }
 
+/// Takes no longer than the own program: all ranks go in step.
+TEST(Timetables, HalvingTakesOneTickALevelAndItsFoldsMoreWhenTheyOverlap) {
+  const plan::Spec spec = spec_of(Collective::all_reduce, Schedule::halving, 1024);
+  EXPECT_EQ(engine::stream::timetables(spec, {0}, 1)[0].length, 16u);  // 8 ranks, then 7 doublings, and back
+  EXPECT_EQ(engine::stream::timetables(spec, {1023}, 2)[0].length, 24u);
+}
+
 TEST(Timetables, DirectIsTwoExchanges) {
   const auto tables =
       engine::stream::timetables(spec_of(Collective::all_reduce, Schedule::direct, 8), {3}, 2);

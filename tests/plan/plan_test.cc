@@ -31,6 +31,12 @@ TEST(Plan, NamesAreParsedBack) {
     EXPECT_EQ(parse_schedule(name(s)), s);
   EXPECT_EQ(name(Collective::reduce_scatter), "reduce_scatter");
   EXPECT_EQ(name(Schedule::tree), "tree");
+  EXPECT_EQ(name(hier(Kind::direct, Kind::halving, 8)), "hier(direct,halving)/8");
+  EXPECT_EQ(parse_schedule("hier(halving,direct)"), hier(Kind::halving, Kind::direct, 0));
+  for (const char* text : {"hier", "hier(ring,direct)/8", "hier(direct,halving)/", "hier(direct,halving)/6",
+                           "hier(direct,halving)8", "hier(direct,halving)/8 ", "hier(direct,halving)/0"}) {
+    EXPECT_EQ(parse_schedule(text), std::nullopt) << text;
+  }
   for (const char* text : {"", "Tree", "tree ", "halve"}) {
     EXPECT_EQ(parse_collective(text), std::nullopt);
     EXPECT_EQ(parse_schedule(text), std::nullopt);
@@ -44,6 +50,8 @@ TEST(Plan, SchedulesOfAnOrder) {
     EXPECT_TRUE(supports(Schedule::direct, c));
     EXPECT_EQ(supports(Schedule::tree, c), tree);
     EXPECT_EQ(supports(Schedule::ring, c), !tree);
+    EXPECT_EQ(supports(Schedule::halving, c), tree);
+    EXPECT_EQ(supports(hier(Kind::direct, Kind::direct, 8), c), tree);
   }
 }
 
@@ -65,6 +73,9 @@ TEST(Plan, InvalidSpecs) {
   expect_bad([](Spec& s) { s.contract.block = 1; });
   expect_bad([](Spec& s) { s.contract = {contract::Order::tree, contract::Accumulate::native, 4}; });
   expect_bad([](Spec& s) { s.schedule = Schedule::ring; });
+  expect_bad([](Spec& s) { s.schedule = hier(Kind::direct, Kind::direct, 0); });
+  expect_bad([](Spec& s) { s.schedule = hier(Kind::direct, Kind::direct, 6); });
+  expect_bad([](Spec& s) { s.schedule = hier(Kind::direct, Kind::tree, 8); });
   expect_bad([](Spec& s) {
     s.schedule = Schedule::tree;
     s.contract.order = contract::Order::linear;

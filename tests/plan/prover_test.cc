@@ -137,6 +137,40 @@ TEST_F(Prover, ReadBeyondWhatWasWritten) {
   expect("rank 1, stage 0: 6 elements of slot 0 (raw): read beyond what was written");
 }
 
+/// Rank 0 receives in two parts, into one slot.
+TEST_F(Prover, PartsOfASlot) {
+  programs[0].slots[0].elements = 8;
+  stage(1).sends = {{in(4, 2), 0}, {in(0, 4), 0}};
+  const auto part = [](std::uint64_t offset, std::uint64_t count) {
+    Region region = slot(0, Form::raw, count);
+    region.offset = offset;
+    return region;
+  };
+  stage(0).receives = {{part(4, 2), 1}, {part(0, 4), 1}};
+  EXPECT_EQ(prove(spec, programs, true).failure, "");
+  stage(0).receives = {{part(3, 2), 1}, {part(0, 4), 1}};
+  expect("rank 0, stage 0: 4 elements of slot 0 (raw): two receives at the same time");
+  stage(0).receives = {{part(5, 2), 1}, {part(0, 4), 1}};
+  expect("rank 0, stage 0: 6 elements of slot 0 (raw): read beyond what was written");
+  stage(0).receives = {{part(0, 2), 1}, {part(2, 4), 1}};
+  expect("rank 0, stage 0: 6 elements of slot 0 (raw): read across two values");
+  stage(0).receives = {{part(2, 2), 1}, {part(4, 4), 1}};
+  expect("rank 0, stage 0: 6 elements of slot 0 (raw): read before it is written");
+  stage(0).receives = {{part(7, 2), 1}, {part(0, 4), 1}};
+  expect("rank 0, stage 0: receive from 1: 2 elements of slot 0 from 7 (raw): larger than the slot");
+}
+
+/// A result beside the operand that it is made of, in one slot, and over it.
+TEST_F(Prover, ResultOverlapsAnOperand) {
+  programs[0].slots = {{kCount, Form::raw}, {2 * kCount, Form::partial}};
+  Region low = slot(1, Form::partial), high = low;
+  stage(0).folds = {{{in(), slot(0, Form::raw)}, low}, {{low}, high}, {{high}, out()}};
+  stage(0).folds[1].result.offset = stage(0).folds[2].operands[0].offset = kCount;
+  EXPECT_EQ(prove(spec, programs, true).failure, "");
+  stage(0).folds[1].result.offset = stage(0).folds[2].operands[0].offset = 2;
+  expect("rank 0, stage 0: fold to 6 elements of slot 1 from 2 (partial): overlaps an operand");
+}
+
 TEST_F(Prover, OtherElements) {
   stage(0).sends[0].region = in(1, 5);
   stage(1).receives[0].region = slot(0, Form::raw, 5);
