@@ -7,6 +7,7 @@
 #include "cli/doctor_command.h"
 #include "cli/plan_command.h"
 #include "cli/run_command.h"
+#include "cli/simulate_command.h"
 #include "cli/trace_command.h"
 
 namespace {
@@ -17,6 +18,7 @@ constexpr AddCommand kCommands[] = {
     detccl::cli::add_doctor_command,
     detccl::cli::add_plan_command,
     detccl::cli::add_run_command,
+    detccl::cli::add_simulate_command,
     detccl::cli::add_trace_command,
 };
 

@@ -38,8 +38,8 @@ double tree_seconds(const Platform& p, const Protocol& protocol, double bytes) {
   const double moved = 2 * bytes / protocol.efficiency;
   double slowest = moved * (p.gpus - 1) / p.gpus / p.parameters.nvlink.bandwidth;
   if (p.domains > 1) slowest = std::max(slowest, moved / channels(p) / p.parameters.network.bandwidth);
-  return protocol.tree_launch +
-         2 * ((p.gpus - 1) * protocol.tree_nvlink + depth * protocol.tree_network) + slowest;
+  return protocol.tree_launch + 2 * ((p.gpus - 1) * protocol.tree_nvlink + depth * protocol.tree_network) +
+         slowest;
 }
 
 double all_gather_seconds(const Platform& p, double bytes) {
@@ -74,10 +74,10 @@ double exchange_seconds(const Case& c, const Platform& p, const engine::Settings
   const double n = p.ranks();
   const bool scatter = c.collective == plan::Collective::reduce_scatter;
   const double size = static_cast<double>(contract::size_of(c.type));
-  const double chunk =
-      size * static_cast<double>(engine::chunk_elements(settings, c.collective, *settings.schedule,
-                                                        p.ranks(), c.type)) *
-      (scatter ? n : 1);
+  const double chunk = size *
+                       static_cast<double>(engine::chunk_elements(settings, c.collective, *settings.schedule,
+                                                                  p.ranks(), c.type)) *
+                       (scatter ? n : 1);
   const double bytes = static_cast<double>(c.bytes);
   const double waves = std::ceil(bytes / chunk), wave = bytes / waves;
   const bool gathers = !scatter && *settings.schedule == plan::Schedule::gather;

@@ -43,13 +43,13 @@ class Network {
     std::vector<sg::LinkInRoute> links;
     for (const Link& link : platform_.route(from, to))
       links.emplace_back(at(link));
-    zone_->add_route(hosts_[from]->get_netpoint(), hosts_[to]->get_netpoint(), nullptr, nullptr, links, false);
+    zone_->add_route(hosts_[from]->get_netpoint(), hosts_[to]->get_netpoint(), nullptr, nullptr, links,
+                     false);
   }
   const sg::Link* at(const Link& link) {
     sg::Link*& made = links_[link];
     if (made == nullptr) {
-      const std::string name =
-          std::to_string(static_cast<int>(link.kind)) + "_" + std::to_string(link.index);
+      const std::string name = std::to_string(static_cast<int>(link.kind)) + "_" + std::to_string(link.index);
       made = zone_->create_link(name, platform_.bandwidth(link));
       made->set_latency(platform_.latency(link))->seal();
     }
@@ -126,8 +126,8 @@ class Actor {
     if (tick.fold_bytes <= 0) return;
     const double bandwidth =
         script_.overlapped ? parameters_.fold_bandwidth_beside : parameters_.fold_bandwidth;
-    folded_ = std::max(folded_, sg::Engine::get_clock()) + parameters_.fold_launch +
-              tick.fold_bytes / bandwidth;
+    folded_ =
+        std::max(folded_, sg::Engine::get_clock()) + parameters_.fold_launch + tick.fold_bytes / bandwidth;
     folds_.emplace_back(tick.number, folded_);
   }
 
@@ -149,9 +149,9 @@ double run_here(const Platform& platform, const std::vector<Script>& scripts) {
   char* arguments[] = {program.data(), quiet.data(), nullptr};
   int count = 2;
   sg::Engine engine(&count, arguments);
-  for (const char* setting : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0",
-                              "network/latency-factor:1", "network/bandwidth-factor:1",
-                              "network/weight-S:0", "contexts/stack-size:64"})
+  for (const char* setting :
+       {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", "network/latency-factor:1",
+        "network/bandwidth-factor:1", "network/weight-S:0", "contexts/stack-size:64"})
     sg::Engine::set_config(std::string(setting));
   Network network(platform, scripts);
   std::deque<Actor> actors;

@@ -29,11 +29,11 @@ struct Parameters {
   std::string name;
   std::string source;  ///< where the figures are from
   Level nvlink, network;
-  double launch = 0;                  ///< of a group of sends and receives
-  double fold_launch = 0;             ///< of a fold kernel
-  double fold_bandwidth = 1;          ///< bytes read and written by folds that run alone …
-  double fold_bandwidth_beside = 1;   ///< … or beside communication
-  std::vector<Protocol> protocols;    ///< of native collectives
+  double launch = 0;                 ///< of a group of sends and receives
+  double fold_launch = 0;            ///< of a fold kernel
+  double fold_bandwidth = 1;         ///< bytes read and written by folds that run alone …
+  double fold_bandwidth_beside = 1;  ///< … or beside communication
+  std::vector<Protocol> protocols;   ///< of native collectives
 };
 
 /// "h200" or "gb200"; throws std::invalid_argument for others.

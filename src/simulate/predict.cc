@@ -55,7 +55,7 @@ Prediction native_tree(double bytes, const Options& options) {
   };
   const Protocol& best = *std::min_element(protocols.begin(), protocols.end(), better);
   const std::vector<Script> scripts = tree_scripts(p, best, bytes);
-  if (messages(scripts) > options.most_messages)
+  if (messages(scripts) > options.most_messages / 8)
     return {tree_seconds(p, best, bytes), "closed form", "tree " + best.name};
   return {run(channel_platform(p, best, true), scripts), "simulated", "tree " + best.name};
 }

@@ -13,8 +13,8 @@ namespace detccl::simulate {
 
 struct Prediction {
   double seconds = 0;
-  std::string how;         ///< "simulated" or "closed form"
-  std::string by;          ///< schedule and chunk, or algorithm and protocol
+  std::string how;          ///< "simulated" or "closed form"
+  std::string by;           ///< schedule and chunk, or algorithm and protocol
   std::uint64_t chunk = 0;  ///< bytes; ours only
 };
 
@@ -23,7 +23,8 @@ struct Options {
   engine::Settings settings = gpu_settings();
   /// Chunks to try, bytes; the best counts, as a tuner would choose it. 0: the engine's own.
   std::vector<std::uint64_t> chunks = {0};
-  std::uint64_t most_messages = 4'000'000;  ///< that one simulation may have
+  /// That one simulation may have; a native one an eighth, as its closed form is a good one.
+  std::uint64_t most_messages = 4'000'000;
 };
 
 /// The best of ring and tree (reduce_scatter: ring) over NCCL's protocols.

@@ -31,8 +31,7 @@ Call call_of(const Case& c, std::uint32_t ranks, const engine::Settings& setting
   spec.ranks = ranks;
   const std::uint64_t size = contract::size_of(c.type);
   const std::uint64_t count = std::max<std::uint64_t>(c.bytes / size / (scatter ? ranks : 1), 1);
-  const std::uint64_t most =
-      engine::chunk_elements(settings, c.collective, spec.schedule, ranks, c.type);
+  const std::uint64_t most = engine::chunk_elements(settings, c.collective, spec.schedule, ranks, c.type);
   const std::uint64_t chunks = (count + most - 1) / most;
   spec.count = (count + chunks - 1) / chunks;
   spec.stride = scatter ? count : 0;
@@ -45,8 +44,7 @@ Call call_of(const Case& c, std::uint32_t ranks, const engine::Settings& setting
     for (std::size_t shape = 0; shape < call.shapes.size(); ++shape)
       call.tasks.push_back(shape);
   const plan::Spec& first = call.shapes.front();
-  call.task_bytes =
-      first.count * size * (first.collective == plan::Collective::reduce_scatter ? ranks : 1);
+  call.task_bytes = first.count * size * (first.collective == plan::Collective::reduce_scatter ? ranks : 1);
   call.wave_bytes = engine::Planner(settings, 0, ranks).chunk_bytes(spec.schedule);
   return call;
 }
@@ -126,14 +124,20 @@ engine::Settings gpu_settings() {
 
 std::uint64_t expected_messages(const Case& c, std::uint32_t ranks, const engine::Settings& settings) {
   const Call call = call_of(c, ranks, settings);
-  std::uint64_t most = 0;
-  for (const std::uint32_t rank : {0u, 1u, ranks / 2, ranks - 1}) {
-    std::uint64_t sends = 0;
-    for (const plan::Stage& stage : plan::build(call.shapes.front(), rank % ranks).stages)
-      sends += stage.sends.size();
-    most = std::max(most, sends);
+  // Between all pairs in every stage: no need to build the programs to see that.
+  if (has_closed_form(*settings.schedule)) return std::uint64_t{ranks} * ranks * call.tasks.size();
+  std::uint64_t sum = 0;
+  std::vector<std::uint32_t> peers;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    for (const plan::Stage& stage : plan::build(call.shapes.front(), rank).stages) {
+      peers.clear();
+      for (const plan::Transfer& t : stage.sends)
+        peers.push_back(t.peer);
+      std::sort(peers.begin(), peers.end());
+      sum += static_cast<std::uint64_t>(std::unique(peers.begin(), peers.end()) - peers.begin());
+    }
   }
-  return most * ranks * call.tasks.size();
+  return sum * call.tasks.size();
 }
 
 std::vector<Script> replay(const Case& c, const Platform& platform, const engine::Settings& settings) {

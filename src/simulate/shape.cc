@@ -51,6 +51,18 @@ double fold_bytes(const plan::Stage& stage, const Sizes& sizes) {
   return sum;
 }
 
+/// Transfers between two ranks in one tick share one route and end together, so they are one message; they
+/// are in the same tick at both ends.
+void add(std::vector<Message>& messages, std::uint32_t peer, double bytes) {
+  const auto same = std::find_if(messages.rbegin(), messages.rend(),
+                                 [peer](const Message& m) { return m.peer == peer; });
+  if (same != messages.rend()) {
+    same->bytes += bytes;
+  } else {
+    messages.push_back({peer, bytes});
+  }
+}
+
 std::vector<Action> actions_of(const plan::Spec& spec, const plan::Program& program, const Timetable& table,
                                const Sizes& sizes) {
   std::map<std::uint32_t, Action> actions;
@@ -67,9 +79,9 @@ std::vector<Action> actions_of(const plan::Spec& spec, const plan::Program& prog
       transfer += stage.receives.size() + stage.sends.size();
     } else {
       for (const plan::Transfer& t : stage.receives)
-        at(table.transfers[transfer++]).receives.push_back({t.peer, sizes.bytes(t.region)});
+        add(at(table.transfers[transfer++]).receives, t.peer, sizes.bytes(t.region));
       for (const plan::Transfer& t : stage.sends)
-        at(table.transfers[transfer++]).sends.push_back({t.peer, sizes.bytes(t.region)});
+        add(at(table.transfers[transfer++]).sends, t.peer, sizes.bytes(t.region));
     }
     if (!stage.folds.empty()) at(table.folds[s]).fold_bytes += fold_bytes(stage, sizes);
   }

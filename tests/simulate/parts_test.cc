@@ -46,9 +46,9 @@ TEST(Platform, LeafSwitchesShareWhatIsAboveThem) {
 }
 
 TEST(Parameters, AreReadOverDefaults) {
-  const Parameters p = read_parameters(
-      R"({"name": "mine", "nvlink": {"gb_s": 100}, "native": {"ll": {"ring_nvlink_us": 2}}})",
-      default_parameters("h200"));
+  const Parameters p =
+      read_parameters(R"({"name": "mine", "nvlink": {"gb_s": 100}, "native": {"ll": {"ring_nvlink_us": 2}}})",
+                      default_parameters("h200"));
   EXPECT_EQ(p.name, "mine");
   EXPECT_DOUBLE_EQ(p.nvlink.bandwidth, 100e9);
   EXPECT_DOUBLE_EQ(p.nvlink.latency, 3.4e-6);
@@ -59,8 +59,8 @@ TEST(Parameters, AreReadOverDefaults) {
 }
 
 /// Sends and receives between two actors, in order.
-std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> flows(const std::vector<Script>& scripts,
-                                                                             bool sends) {
+std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> flows(
+    const std::vector<Script>& scripts, bool sends) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> all;
   for (std::uint32_t id = 0; id < scripts.size(); ++id)
     for (const Tick& tick : scripts[id].ticks)
@@ -169,7 +169,8 @@ TEST(ClosedForms, AllToAllByHand) {
   Platform p = nodes(4, 2);
   p.domains_per_leaf = 2;
   p.oversubscription = 4;
-  // Over its port each GPU sends 6 MB to others, of which 4 MB go past the leaf switch, which is 4 times slower.
+  // Over its port each GPU sends 6 MB to others, of which 4 MB go past the leaf switch, which is 4 times
+  // slower.
   EXPECT_NEAR(all_to_all_seconds(p, 1e6), 3.4e-6 + 14e-6 + 16e6 / 50e9, 1e-12);
   p.oversubscription = 1;
   EXPECT_NEAR(all_to_all_seconds(p, 1e6), 3.4e-6 + 14e-6 + 6e6 / 50e9, 1e-12);

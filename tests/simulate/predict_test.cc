@@ -44,8 +44,8 @@ TEST(Predict, GrowsWithTheMessage) {
   for (const char* name : {"gather", "direct", "tree"}) {
     double last = 0;
     for (std::uint64_t bytes = 1 << 12; bytes <= 64 << 20; bytes *= 4) {
-      const auto p = predict({Collective::all_reduce, DataType::bfloat16, bytes},
-                             *plan::parse_schedule(name), o);
+      const auto p =
+          predict({Collective::all_reduce, DataType::bfloat16, bytes}, *plan::parse_schedule(name), o);
       ASSERT_TRUE(p);
       EXPECT_GT(p->seconds, last) << name << ' ' << bytes;
       last = p->seconds;
