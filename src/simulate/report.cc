@@ -120,6 +120,9 @@ std::string to_text(const Study& s) {
     if (row.any()) text += fmt::format("  best {}", row.ours[row.best].prediction->by);
     if (row.terms) text += "; " + terms_text(row);
     text += '\n';
+    for (std::size_t i = 0; i < s.schedules.size(); ++i)
+      if (!row.ours[i].prediction)
+        text += fmt::format("  no {}: {}\n", name(s.schedules[i]), row.ours[i].why);
   }
   if (s.step) text += step_text(*s.step);
   return text;

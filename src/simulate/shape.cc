@@ -54,8 +54,8 @@ double fold_bytes(const plan::Stage& stage, const Sizes& sizes) {
 /// Transfers between two ranks in one tick share one route and end together, so they are one message; they
 /// are in the same tick at both ends.
 void add(std::vector<Message>& messages, std::uint32_t peer, double bytes) {
-  const auto same = std::find_if(messages.rbegin(), messages.rend(),
-                                 [peer](const Message& m) { return m.peer == peer; });
+  const auto same =
+      std::find_if(messages.rbegin(), messages.rend(), [peer](const Message& m) { return m.peer == peer; });
   if (same != messages.rend()) {
     same->bytes += bytes;
   } else {

@@ -63,12 +63,17 @@ TEST(Validate, FindsWhatTimesWereMadeOf) {
 
 /// Times that follow the model: those that are not fitted are predicted too.
 TEST(Validate, PredictsPointsThatWereNotFitted) {
-  nlohmann::json file = {{"format", "detccl-perf-2"}, {"collective", "all_reduce"}, {"ranks", 4},
-                         {"memory", "gpu"}, {"against", "native"}};
+  nlohmann::json file = {{"format", "detccl-perf-2"},
+                         {"collective", "all_reduce"},
+                         {"ranks", 4},
+                         {"memory", "gpu"},
+                         {"against", "native"}};
   for (int shift = 10; shift <= 26; shift += 2) {
     const double bytes = std::exp2(shift), ring = 30 + 2 * 3 * bytes / 10e9 * 1e6;
-    file["results"].push_back({{"bytes", std::uint64_t{1} << shift}, {"datatype", "bfloat16"},
-                               {"schedule", "auto"}, {"time_us", {{"median", 2 * ring}}},
+    file["results"].push_back({{"bytes", std::uint64_t{1} << shift},
+                               {"datatype", "bfloat16"},
+                               {"schedule", "auto"},
+                               {"time_us", {{"median", 2 * ring}}},
                                {"peer_time_us", {{"median", ring}}}});
   }
   const Validation v = validate("file", file.dump(), 0);
