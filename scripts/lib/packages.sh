@@ -28,6 +28,9 @@ clang-format       cmd:clang-format     the format check
 clang-tidy         cmd:clang-tidy       the lint check
 debootstrap        cmd:debootstrap      the test of setup on a fresh system
 '
+optional_packages='
+libsimgrid-dev     file:/usr/include/simgrid/s4u.hpp detccl simulate
+'
 wheel_packages='
 python3-venv       py:ensurepip         unpacking the CUDA and NCCL wheels
 ca-certificates    file:/etc/ssl/certs/ca-certificates.crt fetching the CUDA and NCCL wheels
@@ -123,6 +126,20 @@ install_packages() {
     report_missing "$left"
     die 'apt-get could not install the packages above'
   fi
+}
+
+# install_optional ROWS: what the distribution has of them; the build does without the rest.
+install_optional() {
+  local package _ purpose
+  while read -r package _ purpose; do
+    [ -n "$package" ] || continue
+    if is_debian_like && [ -n "$(apt-cache --quiet=2 madison "$package" 2>/dev/null)" ] &&
+      apt install -y --no-install-recommends "$package" >/dev/null 2>&1; then
+      say "installed $package"
+    else
+      warn "no $package here: the build leaves out $purpose"
+    fi
+  done <<<"$1"
 }
 
 # check_versions: the tools that are there but too old, one line each, and exit 1.
