@@ -6,6 +6,7 @@
 
 #include "cli/doctor_command.h"
 #include "cli/plan_command.h"
+#include "cli/report_command.h"
 #include "cli/run_command.h"
 #include "cli/simulate_command.h"
 #include "cli/trace_command.h"
@@ -15,8 +16,8 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, int& status);
 
 constexpr AddCommand kCommands[] = {
-    detccl::cli::add_doctor_command,   detccl::cli::add_plan_command,  detccl::cli::add_run_command,
-    detccl::cli::add_simulate_command, detccl::cli::add_trace_command,
+    detccl::cli::add_doctor_command, detccl::cli::add_plan_command,     detccl::cli::add_report_command,
+    detccl::cli::add_run_command,    detccl::cli::add_simulate_command, detccl::cli::add_trace_command,
 };
 
 }  // namespace

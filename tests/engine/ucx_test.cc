@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine between processes, over UCX, against the reference evaluator.
+#include <array>
 #include <chrono>
 #include <cstdio>
 
-#include <array>
 
 #include <gtest/gtest.h>
 
