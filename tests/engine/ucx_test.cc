@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 
-
 #include <gtest/gtest.h>
 
 #include "../transport/processes.h"
@@ -31,8 +30,9 @@ std::vector<Case> random_cases(std::uint64_t seed, std::uint32_t ranks, int numb
     Case c;
     c.ranks = ranks;
     c.collective = static_cast<Collective>(random() % 3);
-    const std::array schedules = {Schedule::gather, Schedule::direct,  Schedule::ring,
-                                  Schedule::tree,   Schedule::halving, plan::hier(plan::Kind::direct, plan::Kind::halving, 2)};
+    const std::array schedules = {Schedule::gather,  Schedule::direct,
+                                  Schedule::ring,    Schedule::tree,
+                                  Schedule::halving, plan::hier(plan::Kind::direct, plan::Kind::halving, 2)};
     if (i % 5 != 0) c.settings.schedule = schedules[random() % schedules.size()];
     const auto contracts = contracts_for(c.settings.schedule.value_or(Schedule::gather));
     c.settings.contract = contracts[random() % contracts.size()];
