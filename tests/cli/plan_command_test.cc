@@ -113,7 +113,7 @@ TEST(PlanCommand, BadUsageExitsWith2AndSaysWhy) {
                               "plan --ranks 4 --bytes 8 --type float",
                               "plan --ranks 4 --bytes 8 --contract tree/3",
                               "plan --ranks 4 --bytes 8 --contract ring",
-                              "plan --ranks 4 --bytes 8 --schedule halving",
+                              "plan --ranks 4 --bytes 8 --schedule halve",
                               "plan --ranks 4 --bytes 8 --schedule tree --contract linear",
                               "plan --ranks 4 --bytes 8 --schedule ring --contract tree",
                               "plan --ranks 4 --bytes 8 --collective broadcast",
