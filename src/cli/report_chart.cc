@@ -46,7 +46,8 @@ double nice_step(double step) {
 
 Axis linear_axis(double largest) {
   const double step = nice_step(largest / 6);
-  Axis axis = {.logarithmic = false, .first = 0, .last = std::ceil(largest / step - 1e-9) * step, .ticks = {}};
+  Axis axis = {
+      .logarithmic = false, .first = 0, .last = std::ceil(largest / step - 1e-9) * step, .ticks = {}};
   for (int i = 0; i * step <= axis.last * 1.001; ++i)
     axis.ticks.push_back(i * step);
   return axis;
@@ -68,7 +69,8 @@ Axis size_axis(std::vector<double> sizes) {
   Axis axis = {.logarithmic = true, .first = sizes.front(), .last = sizes.back(), .ticks = {}};
   const double octaves = std::max(0.0, std::log2(axis.last / axis.first));
   const double stride = std::max(1.0, std::ceil(octaves / static_cast<double>(kMostSizeTicks - 1)));
-  for (double power = std::floor(std::log2(axis.first)); power <= std::log2(axis.last) + 1e-9; power += stride)
+  for (double power = std::floor(std::log2(axis.first)); power <= std::log2(axis.last) + 1e-9;
+       power += stride)
     if (std::exp2(power) >= axis.first) axis.ticks.push_back(std::exp2(power));
   if (axis.ticks.empty()) axis.ticks = {axis.first};
   // Points stay clear of the frame, and a single size has an axis.
@@ -82,25 +84,27 @@ std::string frame(const Chart& chart, const Axis& sizes, const Axis& values) {
   std::string out;
   for (const double tick : values.ticks) {
     const double y = y_of(values, tick);
-    out += fmt::format("<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kLeft,
-                       kWidth - kRight, y, y);
-    out += fmt::format("<text class=\"tick end\" x=\"{:.1f}\" y=\"{:.1f}\">{:.6g}</text>\n", kLeft - 7, y + 4, tick);
+    out += fmt::format("<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
+                       kLeft, kWidth - kRight, y, y);
+    out += fmt::format("<text class=\"tick end\" x=\"{:.1f}\" y=\"{:.1f}\">{:.6g}</text>\n", kLeft - 7, y + 4,
+                       tick);
   }
   for (const double tick : sizes.ticks) {
     const double x = x_of(sizes, tick);
-    out += fmt::format("<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", x, x, kTop,
-                       kTop + kPlotHeight);
-    out += fmt::format("<text class=\"tick mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x, kTop + kPlotHeight + 17,
-                       size_name(tick));
+    out += fmt::format("<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", x, x,
+                       kTop, kTop + kPlotHeight);
+    out += fmt::format("<text class=\"tick mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x,
+                       kTop + kPlotHeight + 17, size_name(tick));
   }
   if (chart.mark && y_of(values, *chart.mark) >= kTop)
-    out += fmt::format("<line class=\"mark\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kLeft,
-                       kWidth - kRight, y_of(values, *chart.mark), y_of(values, *chart.mark));
+    out += fmt::format("<line class=\"mark\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
+                       kLeft, kWidth - kRight, y_of(values, *chart.mark), y_of(values, *chart.mark));
   out += fmt::format("<text class=\"title\" x=\"{:.1f}\" y=\"18\">{}</text>\n", kLeft, escaped(chart.title));
   out += fmt::format("<text class=\"axis mid\" x=\"{:.1f}\" y=\"{:.1f}\">message size</text>\n",
                      kLeft + kPlotWidth / 2, kHeight - 10);
-  out += fmt::format("<text class=\"axis mid\" transform=\"translate(16 {:.1f}) rotate(-90)\">{}{}</text>\n",
-                     kTop + kPlotHeight / 2, escaped(chart.values), values.logarithmic ? ", logarithmic" : "");
+  out +=
+      fmt::format("<text class=\"axis mid\" transform=\"translate(16 {:.1f}) rotate(-90)\">{}{}</text>\n",
+                  kTop + kPlotHeight / 2, escaped(chart.values), values.logarithmic ? ", logarithmic" : "");
   return out;
 }
 
@@ -130,8 +134,9 @@ std::string line(const ChartSeries& series, const Axis& sizes, const Axis& value
   for (const ChartPoint& p : series.points) {
     const double x = x_of(sizes, p.bytes), y = y_of(values, p.value);
     points += fmt::format("{:.1f},{:.1f} ", x, y);
-    dots += fmt::format("<circle class=\"{} c{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\"><title>{}</title></circle>\n",
-                        series.dashed ? "ring" : "dot", series.colour, x, y, escaped(p.tip));
+    dots += fmt::format(
+        "<circle class=\"{} c{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\"><title>{}</title></circle>\n",
+        series.dashed ? "ring" : "dot", series.colour, x, y, escaped(p.tip));
   }
   return fmt::format("<polyline class=\"line{} c{}\" points=\"{}\"/>\n{}", series.dashed ? " dashed" : "",
                      series.colour, points, dots);
@@ -151,10 +156,11 @@ std::string svg(const Chart& chart) {
   }
   if (all_sizes.empty()) return "";
   const bool logarithmic = smallest > 0 && largest / smallest > kLogarithmicFrom;
-  const Axis values = logarithmic ? logarithmic_axis(smallest, largest) : linear_axis(largest > 0 ? largest : 1);
+  const Axis values =
+      logarithmic ? logarithmic_axis(smallest, largest) : linear_axis(largest > 0 ? largest : 1);
   const Axis sizes = size_axis(std::move(all_sizes));
-  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, kHeight,
-                                escaped(chart.title));
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
+                                kHeight, escaped(chart.title));
   out += frame(chart, sizes, values);
   for (const ChartSeries& series : chart.series)
     out += band(series, sizes, values);
@@ -175,11 +181,20 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

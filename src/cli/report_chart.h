@@ -23,8 +23,8 @@ struct ChartSeries {
 
 struct Chart {
   std::string title;
-  std::string values;             ///< what the values are, with their unit
-  std::optional<double> mark;     ///< a line across, at a value to compare with
+  std::string values;          ///< what the values are, with their unit
+  std::optional<double> mark;  ///< a line across, at a value to compare with
   std::vector<ChartSeries> series;
 };
 

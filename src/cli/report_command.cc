@@ -76,8 +76,9 @@ void add_report_command(CLI::App& app, int& status) {
   command->add_option("-o,--out", options->out, "The page; must not be there")->capture_default_str();
   command->add_option("--title", options->title, "Its title")->capture_default_str();
   command->add_flag("--force", options->force, "Overwrite the page if it is there");
-  command->footer("The page needs nothing else: no scripts, no network. Exit status: 0, or 2 for a file that is damaged\n"
-                  "or not a sweep's result, or for bad usage; then nothing is written.");
+  command->footer(
+      "The page needs nothing else: no scripts, no network. Exit status: 0, or 2 for a file that is damaged\n"
+      "or not a sweep's result, or for bad usage; then nothing is written.");
   command->callback([options, &status] { status = report(*options); });
 }
 

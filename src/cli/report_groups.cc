@@ -62,8 +62,7 @@ std::vector<Group> groups_of(const std::vector<Sweep>& sweeps) {
       std::string label = origin.label;
       if (is_elsewhere(sweeps, sweep.file, origin))
         label += ", " + std::filesystem::path(sweep.file).filename().string();
-      GroupSeries& series =
-          find_or_add(group.series, [&](const GroupSeries& s) { return s.label == label; });
+      GroupSeries& series = find_or_add(group.series, [&](const GroupSeries& s) { return s.label == label; });
       series.label = label;
       series.rows.push_back(row);
     }

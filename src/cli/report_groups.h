@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of several sweeps belongs into one pair of charts: the same communicator, collective, type and operation.
+// What of several sweeps belongs into one pair of charts: the same communicator, collective, type and
+// operation.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@
 namespace detccl::cli {
 
 struct GroupSeries {
-  std::string label;              ///< schedule, settings, and where two files have the same, the file
-  std::vector<SweepRow> rows;     ///< by size
+  std::string label;           ///< schedule, settings, and where two files have the same, the file
+  std::vector<SweepRow> rows;  ///< by size
 };
 
 struct Group {

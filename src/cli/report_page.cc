@@ -105,15 +105,20 @@ std::string summary(const Results& results) {
     }
   }
   std::string out = fmt::format("<p>{} rows", rows);
-  if (wrong > 0) out += fmt::format(", <span class=\"bad\">the bits of {} are not the contract's</span>", wrong);
+  if (wrong > 0)
+    out += fmt::format(", <span class=\"bad\">the bits of {} are not the contract's</span>", wrong);
   if (unchecked > 0) out += fmt::format(", the bits of {} were not checked", unchecked);
   if (wrong + unchecked == 0) out += ", all with the contract's bits";
   if (!results.not_measured.empty())
-    out += fmt::format("; <a class=\"bad\" href=\"#failures\">{} not measured</a>", results.not_measured.size());
+    out +=
+        fmt::format("; <a class=\"bad\" href=\"#failures\">{} not measured</a>", results.not_measured.size());
   return out +
-         ".</p>\n<p class=\"dim\">Overhead is the time of DetCCL over that of its peer, measured in one run; above 1 "
-         "DetCCL is slower. Lines are medians over rounds, bands the 95 % interval of the median (in results of format "
-         "1 the smallest and the largest). busbw: bytes / time, times the factor of nccl-tests. Figures show where the "
+         ".</p>\n<p class=\"dim\">Overhead is the time of DetCCL over that of its peer, measured in one run; "
+         "above 1 "
+         "DetCCL is slower. Lines are medians over rounds, bands the 95 % interval of the median (in results "
+         "of format "
+         "1 the smallest and the largest). busbw: bytes / time, times the factor of nccl-tests. Figures show "
+         "where the "
          "pointer rests on a point.</p>\n";
 }
 
@@ -122,9 +127,10 @@ std::string sources(const Results& results) {
   std::vector<std::pair<std::string, std::string>> lines;  // what is the same, and the first date
   std::map<std::string, std::size_t> rows;
   for (const Sweep& s : results.sweeps) {
-    const std::string same = cell(s.file, " class=\"name\"") + cell(s.commit) + cell(s.where, " class=\"name\"") +
-                             cell(s.driver) + cell(s.versions, " class=\"name\"") + cell(s.contract) +
-                             cell(s.peer.empty() ? "none" : s.peer) + cell(std::to_string(s.ranks), " class=\"n\"");
+    const std::string same =
+        cell(s.file, " class=\"name\"") + cell(s.commit) + cell(s.where, " class=\"name\"") + cell(s.driver) +
+        cell(s.versions, " class=\"name\"") + cell(s.contract) + cell(s.peer.empty() ? "none" : s.peer) +
+        cell(std::to_string(s.ranks), " class=\"n\"");
     const auto line =
         std::find_if(lines.begin(), lines.end(), [&](const auto& known) { return known.first == same; });
     if (line == lines.end())
@@ -133,10 +139,11 @@ std::string sources(const Results& results) {
       line->second = std::min(line->second, s.date);
     rows[same] += s.rows.size();
   }
-  std::string out = head_of_table("file|commit|where|driver|versions|contract|peer", "ranks|rows") ;
+  std::string out = head_of_table("file|commit|where|driver|versions|contract|peer", "ranks|rows");
   out = replaced(out, "<th>file</th>", "<th>date</th><th>file</th>");
   for (const auto& [same, date] : lines)
-    out += fmt::format("<tr>{}{}{}</tr>\n", cell(date), same, cell(std::to_string(rows[same]), " class=\"n\""));
+    out +=
+        fmt::format("<tr>{}{}{}</tr>\n", cell(date), same, cell(std::to_string(rows[same]), " class=\"n\""));
   return out + "</tbody></table></div>\n";
 }
 
@@ -152,9 +159,10 @@ class Colours {
 };
 
 std::string key(std::size_t colour, const char* kind, const std::string& label) {
-  return fmt::format("<span class=\"key\"><svg viewBox=\"0 0 30 10\" aria-hidden=\"true\"><line class=\"line{} c{}\" "
-                     "x1=\"0\" x2=\"30\" y1=\"5\" y2=\"5\"/></svg>{}</span>\n",
-                     kind, colour, escaped(label));
+  return fmt::format(
+      "<span class=\"key\"><svg viewBox=\"0 0 30 10\" aria-hidden=\"true\"><line class=\"line{} c{}\" "
+      "x1=\"0\" x2=\"30\" y1=\"5\" y2=\"5\"/></svg>{}</span>\n",
+      kind, colour, escaped(label));
 }
 
 Chart overhead_chart(const Group& group, Colours& colours) {
@@ -206,8 +214,8 @@ Chart busbw_chart(const Group& group, Colours& colours) {
 }
 
 std::string charts(const Group& group, Colours& colours) {
-  std::string out = fmt::format("<h2>{}</h2>\n<p class=\"dim\">{}</p>\n<p class=\"keys\">\n", escaped(group.heading),
-                                escaped(group.setting));
+  std::string out = fmt::format("<h2>{}</h2>\n<p class=\"dim\">{}</p>\n<p class=\"keys\">\n",
+                                escaped(group.heading), escaped(group.setting));
   for (const GroupSeries& series : group.series)
     out += key(colours.of(series.label), "", series.label);
   if (!group.peer.empty())
@@ -218,21 +226,24 @@ std::string charts(const Group& group, Colours& colours) {
 }
 
 std::string table(const Results& results) {
-  std::string out = "<h2>All rows</h2>\n" +
-                    head_of_table("collective|where|type|op|schedule|settings|bits",
-                                  "ranks|bytes|rounds|native (us)|DetCCL (us)|ratio|low|high|native busbw (GB/s)|"
-                                  "DetCCL busbw (GB/s)");
+  std::string out =
+      "<h2>All rows</h2>\n" +
+      head_of_table("collective|where|type|op|schedule|settings|bits",
+                    "ranks|bytes|rounds|native (us)|DetCCL (us)|ratio|low|high|native busbw (GB/s)|"
+                    "DetCCL busbw (GB/s)");
   for (const Sweep& s : results.sweeps) {
     for (const SweepRow& r : s.rows) {
       const Interval ratio = r.ratio.value_or(Interval{});
-      const auto of_ratio = [&](double value) { return figure(r.ratio ? std::optional(value) : std::nullopt, 3); };
+      const auto of_ratio = [&](double value) {
+        return figure(r.ratio ? std::optional(value) : std::nullopt, 3);
+      };
       out += "<tr>" + cell(s.collective) + cell(s.where) + cell(r.datatype) + cell(r.op) + cell(r.schedule) +
              cell(s.settings) + cell(r.bits, r.bits == "WRONG" ? " class=\"bad\"" : "") +
              figure(static_cast<double>(s.ranks), 0) + figure(static_cast<double>(r.bytes), 0) +
              figure(static_cast<double>(r.rounds), 0) +
              figure(r.peer_time_us ? std::optional(r.peer_time_us->median) : std::nullopt, 1) +
-             figure(r.time_us.median, 1) + of_ratio(ratio.median) + of_ratio(ratio.low) + of_ratio(ratio.high) +
-             figure(r.peer_busbw, 3) + figure(r.busbw, 3) + "</tr>\n";
+             figure(r.time_us.median, 1) + of_ratio(ratio.median) + of_ratio(ratio.low) +
+             of_ratio(ratio.high) + figure(r.peer_busbw, 3) + figure(r.busbw, 3) + "</tr>\n";
     }
   }
   return out + "</tbody></table></div>\n";

@@ -80,8 +80,11 @@ SweepRow read_row(const Json& row, const Json& run, const Sweep& sweep) {
 }
 
 std::string versions_of(const Json& versions) {
-  constexpr std::pair<const char*, const char*> kNames[] = {
-      {"detccl", "DetCCL"}, {"nccl", "NCCL"}, {"nccl_api", "NCCL API"}, {"ucx", "UCX"}, {"open_mpi", "Open MPI"}};
+  constexpr std::pair<const char*, const char*> kNames[] = {{"detccl", "DetCCL"},
+                                                            {"nccl", "NCCL"},
+                                                            {"nccl_api", "NCCL API"},
+                                                            {"ucx", "UCX"},
+                                                            {"open_mpi", "Open MPI"}};
   std::string text;
   for (const auto& [key, name] : kNames) {
     if (!versions.contains(key)) continue;
@@ -96,7 +99,9 @@ std::string peer_of(const Json& run) {
 }
 
 void read_sweep(const Json& run, const std::string& file, const std::string& settings, Results& results) {
-  Sweep sweep = {.file = file, .settings = settings};
+  Sweep sweep;
+  sweep.file = file;
+  sweep.settings = settings;
   sweep.collective = run.at("collective").get<std::string>();
   sweep.date = run.at("date").get<std::string>();
   sweep.commit = run.at("commit").get<std::string>();
@@ -108,7 +113,8 @@ void read_sweep(const Json& run, const std::string& file, const std::string& set
   if (run.at("memory") == "gpu") {
     const Json& gpu = run.at("gpu");
     sweep.driver = gpu.at("driver").get<std::string>();
-    sweep.where = fmt::format("{}, {} bench", gpu.at("name").get<std::string>(), run.at("bench").get<std::string>());
+    sweep.where =
+        fmt::format("{}, {} bench", gpu.at("name").get<std::string>(), run.at("bench").get<std::string>());
   } else {
     const Json& cpu = run.at("cpu");
     sweep.where = fmt::format("host memory, {}, {} cores", cpu.at("model").get<std::string>(),
@@ -125,9 +131,10 @@ void read_sweep(const Json& run, const std::string& file, const std::string& set
                                   : "",
         failure.at("reason").get<std::string>()));
   }
-  if (run.contains("complete") && !run.at("complete").get<bool>() && run.value("failures", Json::array()).empty())
-    results.not_measured.push_back(
-        fmt::format("{}: {}, {} ranks: the sweep did not come to its end", file, sweep.collective, sweep.ranks));
+  if (run.contains("complete") && !run.at("complete").get<bool>() &&
+      run.value("failures", Json::array()).empty())
+    results.not_measured.push_back(fmt::format("{}: {}, {} ranks: the sweep did not come to its end", file,
+                                               sweep.collective, sweep.ranks));
   results.sweeps.push_back(std::move(sweep));
 }
 
@@ -138,16 +145,14 @@ void read_table(const Json& table, const std::string& file, Results& results) {
       read_sweep(document, file, "", results);
       continue;
     }
-    results.not_measured.push_back(fmt::format("{}: {}, {} ranks, {} bench: exit status {}", file,
-                                               run.at("collective").get<std::string>(),
-                                               run.at("ranks").get<int>(), run.at("bench").get<std::string>(),
-                                               run.at("exit_code").get<int>()));
+    results.not_measured.push_back(fmt::format(
+        "{}: {}, {} ranks, {} bench: exit status {}", file, run.at("collective").get<std::string>(),
+        run.at("ranks").get<int>(), run.at("bench").get<std::string>(), run.at("exit_code").get<int>()));
   }
   for (const Json& run : table.at("not_run"))
-    results.not_measured.push_back(fmt::format("{}: {}, {} ranks, {} bench: {}", file,
-                                               run.at("collective").get<std::string>(),
-                                               run.at("ranks").get<int>(), run.at("bench").get<std::string>(),
-                                               run.at("why").get<std::string>()));
+    results.not_measured.push_back(fmt::format(
+        "{}: {}, {} ranks, {} bench: {}", file, run.at("collective").get<std::string>(),
+        run.at("ranks").get<int>(), run.at("bench").get<std::string>(), run.at("why").get<std::string>()));
 }
 
 void read_settings(const Json& document, const std::string& file, Results& results) {
@@ -171,8 +176,9 @@ void read_document(const Json& document, const std::string& file, Results& resul
   } else if (format == "detccl-perf-settings-1") {
     read_settings(document, file, results);
   } else {
-    throw BadResult(fmt::format("{}: not the result of a sweep: {}", file,
-                                format.empty() ? "it has no format" : "unknown format " + Json(format).dump()));
+    throw BadResult(
+        fmt::format("{}: not the result of a sweep: {}", file,
+                    format.empty() ? "it has no format" : "unknown format " + Json(format).dump()));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads results of the sweeps in perf/: detccl-perf-1 and -2, and what gpu_table (-table-1) and sweeps under several
-// settings (-settings-1) put around them.
+// Reads results of the sweeps in perf/: detccl-perf-1 and -2, and what gpu_table (-table-1) and sweeps under
+// several settings (-settings-1) put around them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace detccl::cli {
 
-/// Median, and the interval that the sweep gives it: `low` to `high`, or where a sweep has none its smallest and largest.
+/// Median, and the interval that the sweep gives it: `low` to `high`, or where a sweep has none its smallest
+/// and largest.
 struct Interval {
   double low = 0, median = 0, high = 0;
 };
@@ -21,8 +22,8 @@ struct SweepRow {
   std::uint64_t rounds = 0;
   std::string datatype, op, schedule, bits;
   Interval time_us;
-  std::optional<Interval> peer_time_us, ratio;     ///< with a peer only
-  std::optional<double> busbw, peer_busbw;         ///< GB/s; none for a collective whose factor is not known
+  std::optional<Interval> peer_time_us, ratio;  ///< with a peer only
+  std::optional<double> busbw, peer_busbw;      ///< GB/s; none for a collective whose factor is not known
 };
 
 struct Sweep {

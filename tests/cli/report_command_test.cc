@@ -17,8 +17,9 @@ namespace {
 using nlohmann::json;
 
 const std::string kResults = DETCCL_PERF_RESULTS "/";
-constexpr const char* kSweeps[] = {"host_all_reduce_n2.json", "host_all_reduce_n4.json", "gpu_table_socket_n4.json",
-                                   "gpu_sweep_socket_n8.json", "gpu_sweep_p2p_n8.json"};
+constexpr const char* kSweeps[] = {"host_all_reduce_n2.json", "host_all_reduce_n4.json",
+                                   "gpu_table_socket_n4.json", "gpu_sweep_socket_n8.json",
+                                   "gpu_sweep_p2p_n8.json"};
 
 std::string all_sweeps() {
   std::string files;
@@ -99,8 +100,9 @@ TEST_F(Report, HasEveryRowOfTheCommittedResults) {
   const std::string table = page.substr(page.find("All rows"));
   EXPECT_EQ(count(table, "<tr><td>"), rows);
   EXPECT_NE(outcome.output.find(fmt::format("{} rows", rows)), std::string::npos) << outcome.output;
-  for (const char* part : {"NVIDIA H200, p2p bench", "580.159.04", "NCCL 2.30.7", "2026-11-30T02:59:05Z", "bc2f85211f67",
-                           "contract tree", "DETCCL_CHUNK=64M DETCCL_SCRATCH=256M", "Open MPI"})
+  for (const char* part :
+       {"NVIDIA H200, p2p bench", "580.159.04", "NCCL 2.30.7", "2026-11-30T02:59:05Z", "bc2f85211f67",
+        "contract tree", "DETCCL_CHUNK=64M DETCCL_SCRATCH=256M", "Open MPI"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
 }
 
@@ -142,7 +144,8 @@ TEST_F(Report, BusbwIsTheTimesWhereTheFileHasNone) {
 TEST_F(Report, WrongBitsAndFailuresAreTold) {
   json sweep = json::parse(contents(kResults + "host_all_reduce_n2.json"));
   sweep["results"][2]["wrong"] = 1;
-  sweep["failures"] = {{{"schedule", "ring"}, {"datatype", "float"}, {"op", "sum"}, {"bytes", 4096}, {"reason", "a <b> c"}}};
+  sweep["failures"] = {
+      {{"schedule", "ring"}, {"datatype", "float"}, {"op", "sum"}, {"bytes", 4096}, {"reason", "a <b> c"}}};
   ASSERT_EQ(report(write("sweep.json", sweep.dump()) + " --title 'A & B'").exit_code, 0);
   const std::string page = contents(page_);
   EXPECT_NE(page.find("the bits of 1 are not the contract"), std::string::npos);
@@ -169,7 +172,8 @@ TEST_F(Report, RefusesWhatIsNoResult) {
   expect_refused(write("list.json", "[1, 2]"), "has no format");
   expect_refused(kResults + "fold_h200.json", "has no format");
   expect_refused(write("newer.json", R"({"format": "detccl-perf-9"})"), "unknown format \"detccl-perf-9\"");
-  expect_refused(write("nothing.json", R"({"format": "detccl-perf-2"})"), "damaged: key 'collective' not found");
+  expect_refused(write("nothing.json", R"({"format": "detccl-perf-2"})"),
+                 "damaged: key 'collective' not found");
   json sweep = json::parse(contents(kResults + "host_all_reduce_n2.json"));
   sweep["results"][3]["time_us"]["median"] = -1;
   expect_refused(write("negative.json", sweep.dump()), "damaged: median is -1");
@@ -188,7 +192,8 @@ TEST_F(Report, OverwritesOnlyWhenTold) {
   EXPECT_NE(contents(page_).find("<svg"), std::string::npos);
 }
 
-// What a browser makes of the page: every chart laid out, and no text in it outside its frame or over another one.
+// What a browser makes of the page: every chart laid out, and no text in it outside its frame or over another
+// one.
 TEST_F(Report, ABrowserDrawsIt) {
   const std::string browser = run("command -v chromium || command -v chromium-browser").output;
   if (browser.empty()) GTEST_SKIP() << "no Chromium here";
@@ -209,9 +214,10 @@ TEST_F(Report, ABrowserDrawsIt) {
     document.title = 'charts ' + charts + ' cut [' + cut + '] over [' + over + ']';
   </script>)js";
   const std::string measured = write("measured.html", contents(page_) + kMeasure);
-  const std::string command = browser.substr(0, browser.find('\n')) +
-                              " --headless --no-sandbox --disable-gpu --window-size=1300,1000 --user-data-dir=" +
-                              folder_.file("profile") + " --dump-dom file://" + measured + " 2>/dev/null";
+  const std::string command =
+      browser.substr(0, browser.find('\n')) +
+      " --headless --no-sandbox --disable-gpu --window-size=1300,1000 --user-data-dir=" +
+      folder_.file("profile") + " --dump-dom file://" + measured + " 2>/dev/null";
   const std::string drawn = run(command).output;
   const std::size_t charts = count(contents(page_), "<svg viewBox=\"0 0 560");
   EXPECT_GE(charts, 10u);
