@@ -102,9 +102,8 @@ std::string frame(const Chart& chart, const Axis& sizes, const Axis& values) {
   out += fmt::format("<text class=\"title\" x=\"{:.1f}\" y=\"18\">{}</text>\n", kLeft, escaped(chart.title));
   out += fmt::format("<text class=\"axis mid\" x=\"{:.1f}\" y=\"{:.1f}\">message size</text>\n",
                      kLeft + kPlotWidth / 2, kHeight - 10);
-  out +=
-      fmt::format("<text class=\"axis mid\" transform=\"translate(16 {:.1f}) rotate(-90)\">{}{}</text>\n",
-                  kTop + kPlotHeight / 2, escaped(chart.values), values.logarithmic ? ", logarithmic" : "");
+  out += fmt::format("<text class=\"axis mid\" transform=\"translate(16 {:.1f}) rotate(-90)\">{}{}</text>\n",
+                     kTop + kPlotHeight / 2, escaped(chart.values), values.logarithmic ? ", log scale" : "");
   return out;
 }
 

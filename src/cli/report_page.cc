@@ -40,7 +40,7 @@ constexpr const char* kHead = R"page(<!doctype html>
   table { border-collapse: collapse; margin-top: .6rem; font-size: 13px; font-variant-numeric: tabular-nums; }
   th, td { text-align: left; padding: .2rem 1rem .2rem 0; border-bottom: 1px solid var(--line);
            vertical-align: top; white-space: nowrap; }
-  td.name { white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }
+  td.name { white-space: normal; overflow-wrap: anywhere; min-width: 12rem; }
   td.n, th.n { text-align: right; }
   .bad { color: var(--bad); font-weight: 600; }
   svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
@@ -117,7 +117,8 @@ std::string summary(const Results& results) {
          "above 1 "
          "DetCCL is slower. Lines are medians over rounds, bands the 95 % interval of the median (in results "
          "of format "
-         "1 the smallest and the largest). busbw: bytes / time, times the factor of nccl-tests. Figures show "
+         "1, and with fewer than 6 rounds, the smallest and the largest). busbw: bytes / time, times the "
+         "factor of nccl-tests. Figures show "
          "where the "
          "pointer rests on a point.</p>\n";
 }
@@ -226,19 +227,19 @@ std::string charts(const Group& group, Colours& colours) {
 }
 
 std::string table(const Results& results) {
-  std::string out =
-      "<h2>All rows</h2>\n" +
-      head_of_table("collective|where|type|op|schedule|settings|bits",
-                    "ranks|bytes|rounds|native (us)|DetCCL (us)|ratio|low|high|native busbw (GB/s)|"
-                    "DetCCL busbw (GB/s)");
+  std::string out = "<h2>All rows</h2>\n" +
+                    head_of_table("collective|where|type|op|schedule|settings|bits",
+                                  "ranks|bytes|rounds|peer (us)|DetCCL (us)|ratio|low|high|peer busbw (GB/s)|"
+                                  "DetCCL busbw (GB/s)");
   for (const Sweep& s : results.sweeps) {
     for (const SweepRow& r : s.rows) {
       const Interval ratio = r.ratio.value_or(Interval{});
       const auto of_ratio = [&](double value) {
         return figure(r.ratio ? std::optional(value) : std::nullopt, 3);
       };
-      out += "<tr>" + cell(s.collective) + cell(s.where) + cell(r.datatype) + cell(r.op) + cell(r.schedule) +
-             cell(s.settings) + cell(r.bits, r.bits == "WRONG" ? " class=\"bad\"" : "") +
+      out += "<tr>" + cell(s.collective) + cell(s.where, " class=\"name\"") + cell(r.datatype) + cell(r.op) +
+             cell(r.schedule) + cell(s.settings, s.settings.empty() ? "" : " class=\"name\"") +
+             cell(r.bits, r.bits == "WRONG" ? " class=\"bad\"" : "") +
              figure(static_cast<double>(s.ranks), 0) + figure(static_cast<double>(r.bytes), 0) +
              figure(static_cast<double>(r.rounds), 0) +
              figure(r.peer_time_us ? std::optional(r.peer_time_us->median) : std::nullopt, 1) +

@@ -99,7 +99,9 @@ std::string peer_of(const Json& run) {
 }
 
 void read_sweep(const Json& run, const std::string& file, const std::string& settings, Results& results) {
-  Sweep sweep = {.file = file, .settings = settings};
+  Sweep sweep;
+  sweep.file = file;
+  sweep.settings = settings;
   sweep.collective = run.at("collective").get<std::string>();
   sweep.date = run.at("date").get<std::string>();
   sweep.commit = run.at("commit").get<std::string>();

@@ -131,7 +131,7 @@ TEST_F(Report, LoadsNothingAndRunsNothing) {
 TEST_F(Report, BusbwIsTheTimesWhereTheFileHasNone) {
   // AllReduce over 4 ranks, 64 MB in 10 ms: 6.7 GB/s, times 2 x 3 / 4.
   json sweep = json::parse(contents(kResults + "host_all_reduce_n4.json"));
-  json& row = sweep["results"][0];
+  const json row = sweep["results"][0];
   sweep["results"] = json::array({row});
   json& only = sweep["results"][0];
   only["bytes"] = 67108864;
@@ -144,8 +144,9 @@ TEST_F(Report, BusbwIsTheTimesWhereTheFileHasNone) {
 TEST_F(Report, WrongBitsAndFailuresAreTold) {
   json sweep = json::parse(contents(kResults + "host_all_reduce_n2.json"));
   sweep["results"][2]["wrong"] = 1;
-  sweep["failures"] = {
-      {{"schedule", "ring"}, {"datatype", "float"}, {"op", "sum"}, {"bytes", 4096}, {"reason", "a <b> c"}}};
+  const json failure = {
+      {"schedule", "ring"}, {"datatype", "float"}, {"op", "sum"}, {"bytes", 4096}, {"reason", "a <b> c"}};
+  sweep["failures"] = json::array({failure});
   ASSERT_EQ(report(write("sweep.json", sweep.dump()) + " --title 'A & B'").exit_code, 0);
   const std::string page = contents(page_);
   EXPECT_NE(page.find("the bits of 1 are not the contract"), std::string::npos);
@@ -195,7 +196,7 @@ TEST_F(Report, OverwritesOnlyWhenTold) {
 // What a browser makes of the page: every chart laid out, and no text in it outside its frame or over another
 // one.
 TEST_F(Report, ABrowserDrawsIt) {
-  const std::string browser = run("command -v chromium || command -v chromium-browser").output;
+  const std::string browser = run("sh -c 'command -v chromium || command -v chromium-browser'").output;
   if (browser.empty()) GTEST_SKIP() << "no Chromium here";
   ASSERT_EQ(report(all_sweeps()).exit_code, 0);
   // The page has no script; this one goes into a copy and leaves what it measured in the document.
