@@ -178,7 +178,8 @@ TEST(Perf, StartsItsRanksItselfForEverySchedule) {
     }
     EXPECT_EQ(rows,
               (std::vector<std::string>{"auto float", "auto bfloat16", "gather float", "gather bfloat16",
-                                        "direct float", "direct bfloat16", "tree float", "tree bfloat16"}));
+                                        "direct float", "direct bfloat16", "tree float", "tree bfloat16",
+                                        "halving float", "halving bfloat16"}));
   }
 }
 
@@ -247,7 +248,7 @@ TEST(Perf, TheTableOfAllSchedules) {
   const nlohmann::json j = read_json(folder.file("t/table.json"));
   ASSERT_EQ(j.at("runs").size(), 2u);
   for (const auto& r : j.at("runs"))
-    EXPECT_EQ(r.at("document").at("results").size(), 4u * 3u);
+    EXPECT_EQ(r.at("document").at("results").size(), 5u * 3u);
   EXPECT_TRUE(j.at("not_run").empty());
   std::ifstream markdown(folder.file("t/table.md"));
   const std::string text((std::istreambuf_iterator<char>(markdown)), {});
