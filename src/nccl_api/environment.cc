@@ -196,8 +196,8 @@ constexpr std::array kVariables = {
              take_log},
     Variable{"DETCCL_PROVE", "0", "0|1",
              "Prove each plan when it is built, and refuse to run one that fails.", take_prove},
-    Variable{"DETCCL_DISABLE", "0", "0|1", "Leave the reductions to NCCL too. With DETCCL_TRACE they are still recorded.",
-             take_disable},
+    Variable{"DETCCL_DISABLE", "0", "0|1",
+             "Leave the reductions to NCCL too. With DETCCL_TRACE they are still recorded.", take_disable},
     Variable{
         "DETCCL_NCCL_LIBRARY", "", "a file or a library's name",
         "The NCCL library underneath. Without it: one that is loaded already; else, on a machine without "

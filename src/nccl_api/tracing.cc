@@ -185,7 +185,8 @@ std::unique_ptr<Tracing::Pending> Tracing::before(std::shared_ptr<Communicator> 
   record.flags = flags;
   const Extents e = extents(call, static_cast<std::size_t>(communicator->rank()),
                             static_cast<std::size_t>(communicator->ranks()));
-  // A native operation's arguments have not been looked at yet: what is wrong with them is the real library's to say.
+  // A native operation's arguments have not been looked at yet: what is wrong with them is the real library's
+  // to say.
   if ((e.in && call.send == nullptr) || (e.out && call.receive == nullptr)) return nullptr;
   if (!e.in) record.flags |= trace::kNoInput;
   if (!e.out) record.flags |= trace::kNoOutput;

@@ -130,5 +130,31 @@ TEST(Arguments, NullPointersOfOtherFunctions) {
   EXPECT_TRUE(result.ok()) << result.report();
 }
 
+/// What is refused is refused alike, and nobody looks at buffers that are not there.
+TEST(Arguments, TracedOrNotMissingBuffersAreRefusedAlike) {
+  for (const char* disable : {"0", "1"}) {
+    RunOptions options;
+    options.environment = {{"DETCCL_TRACE", "chunks:1"},
+                           {"DETCCL_TRACE_DIR", testing::TempDir() + "detccl-arguments-trace"},
+                           {"DETCCL_DISABLE", disable}};
+    const RunResult result = run_ranks(1, options, [](Rank& rank) {
+      const ncclComm_t comm = rank.communicator();
+      float value = 1;
+      require(ncclAllReduce(nullptr, nullptr, 4, ncclFloat32, ncclSum, comm, nullptr), ncclInvalidArgument,
+              "ncclAllReduce of nothing");
+      require(ncclAllReduce(&value, nullptr, 1, ncclFloat32, ncclSum, comm, nullptr), ncclInvalidArgument,
+              "ncclAllReduce to nowhere");
+      require(ncclAllGather(nullptr, &value, 1, ncclFloat32, comm, nullptr), ncclInvalidArgument,
+              "ncclAllGather of nothing");
+      require(ncclBroadcast(nullptr, nullptr, 1, ncclFloat32, 0, comm, nullptr), ncclInvalidArgument,
+              "ncclBroadcast of nothing");
+      require(ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, comm, nullptr), ncclSuccess,
+              "ncclAllReduce");
+      require(ncclCommDestroy(comm), ncclSuccess, "ncclCommDestroy");
+    });
+    EXPECT_TRUE(result.ok()) << "DETCCL_DISABLE=" << disable << " " << result.report();
+  }
+}
+
 }  // namespace
 }  // namespace detccl::test
