@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "fingerprint/cuda/digest.h"
+#include "gpu_bench/figures.h"
+#include "gpu_bench/options.h"
 #include "report.h"
 
 namespace detccl::digest_bench {
@@ -21,22 +23,10 @@ std::optional<int> parse(Options& o, int argc, char** argv) {
   app.add_option("-e,--end", o.end_bytes, "largest payload")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("4G");
-  app.add_option("-f,--factor", o.factor, "from one size to the next")
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
-  app.add_option("-w,--warmup", o.warmups, "runs before the first sample")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  app.add_option("-n,--samples", o.samples, "samples of each kind, interleaved")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  app.add_option("--blocks", o.blocks, "thread blocks of the limited run")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
   app.add_option("--chunks", o.chunks, "chunks of the table")
       ->check(CLI::Range(std::uint64_t{1}, fingerprint::cuda::kMaxChunks))
       ->capture_default_str();
-  app.add_option("--json", o.json, "write the figures to this file");
+  gpu_bench::add_options(app, o);
   try {
     app.parse(argc, argv);
     if (o.begin_bytes < 1024 || o.begin_bytes % 16 != 0 || o.end_bytes < o.begin_bytes)
@@ -60,7 +50,7 @@ int main(int argc, char** argv) {
     measure(options, [&](const Row& row) {
       run["rows"].push_back(describe_row(row));
       print_row(run["rows"].back());
-      if (!options.json.empty()) write_json(options.json, run);
+      if (!options.json.empty()) detccl::gpu_bench::write_json(options.json, run);
     });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "digest_bench: %s\n", error.what());

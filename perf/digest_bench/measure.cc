@@ -9,6 +9,7 @@
 
 #include "fingerprint/cuda/digest.h"
 #include "fingerprint/digest.h"
+#include "gpu_bench/gpu.h"
 #include "read_kernel.h"
 
 namespace detccl::digest_bench {
@@ -16,54 +17,9 @@ namespace {
 
 using fingerprint::Sums;
 
-class GpuMemory {
- public:
-  explicit GpuMemory(std::uint64_t bytes) {
-    void* memory = nullptr;
-    require(cudaMalloc(&memory, bytes));
-    data_ = static_cast<std::byte*>(memory);
-  }
-  ~GpuMemory() { cudaFree(data_); }
-  GpuMemory(const GpuMemory&) = delete;
-  GpuMemory& operator=(const GpuMemory&) = delete;
-  std::byte* data() const { return data_; }
-  template <class T>
-  T* as() const {
-    return reinterpret_cast<T*>(data_);
-  }
-
- private:
-  std::byte* data_ = nullptr;
-};
-
-class Stopwatch {
- public:
-  Stopwatch() {
-    require(cudaEventCreate(&start_));
-    require(cudaEventCreate(&stop_));
-  }
-  ~Stopwatch() {
-    cudaEventDestroy(start_);
-    cudaEventDestroy(stop_);
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
-  /// Seconds of one `call`, from `repeats` of them back to back.
-  double time(int repeats, const std::function<cudaError_t()>& call) {
-    require(cudaEventRecord(start_));
-    for (int i = 0; i < repeats; ++i)
-      require(call());
-    require(cudaEventRecord(stop_));
-    require(cudaEventSynchronize(stop_));
-    float milliseconds = 0;
-    require(cudaEventElapsedTime(&milliseconds, start_, stop_));
-    return static_cast<double>(milliseconds) * 1e-3 / repeats;
-  }
-
- private:
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
-};
+using gpu_bench::GpuMemory;
+using gpu_bench::require;
+using gpu_bench::Stopwatch;
 
 /// Random bytes, the same block again and again; returns the block.
 std::vector<std::uint64_t> fill(const GpuMemory& memory, std::uint64_t bytes) {
@@ -134,10 +90,6 @@ class Calls {
 };
 
 }  // namespace
-
-void require(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(error));
-}
 
 void measure(const Options& o, const std::function<void(const Row&)>& done) {
   require(fingerprint::cuda::load_kernels());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,9 +18,6 @@ struct Options {
   std::uint64_t chunks = 64;
   std::string json;  ///< file; empty: none
 };
-
-/// Throws std::runtime_error for an error.
-void require(cudaError_t error);
 
 /// What is timed. All but copy only read.
 enum class What : std::uint8_t {

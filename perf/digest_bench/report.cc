@@ -3,46 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
-#include <stdexcept>
+
+#include "gpu_bench/figures.h"
 
 namespace detccl::digest_bench {
 namespace {
 
 using nlohmann::json;
 
-/// Three digits after the point.
-double rounded(double x) {
-  return static_cast<double>(static_cast<std::int64_t>(x * 1000 + 0.5)) / 1000;
-}
-
-json spread(std::vector<double> values, double scale = 1) {
-  std::sort(values.begin(), values.end());
-  return {{"min", rounded(values.front() * scale)},
-          {"median", rounded(values[values.size() / 2] * scale)},
-          {"max", rounded(values.back() * scale)}};
-}
-
-json spread_of_ratios(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> ratios(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), ratios.begin(), [](double x, double y) { return x / y; });
-  return spread(std::move(ratios));
-}
-
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                     utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
-
-std::string version(int cuda) {
-  return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
-}
+using gpu_bench::spread;
+using gpu_bench::spread_of_ratios;
 
 const std::vector<double>& rates(const Row& row, What what) {
   return row.rates[static_cast<int>(what)];
@@ -51,27 +22,16 @@ const std::vector<double>& rates(const Row& row, What what) {
 }  // namespace
 
 json describe_run(const Options& o) {
-  int device = 0, driver = 0, runtime = 0;
-  cudaDeviceProp properties{};
-  require(cudaGetDevice(&device));
-  require(cudaGetDeviceProperties(&properties, device));
-  require(cudaDriverGetVersion(&driver));
-  require(cudaRuntimeGetVersion(&runtime));
-  return {{"program", "digest_bench"},
-          {"date", now()},
-          {"commit", DETCCL_COMMIT},
-          {"gpu", properties.name},
-          {"multiprocessors", properties.multiProcessorCount},
-          {"driver_cuda_version", version(driver)},
-          {"runtime_cuda_version", version(runtime)},
-          {"limited_blocks", o.blocks},
-          {"chunks", o.chunks},
-          {"warmups", o.warmups},
-          {"samples", o.samples},
-          {"units",
-           "GB/s of bytes read, for copy of bytes read and written, 1 GB = 1e9 bytes; ratios to the read "
-           "and the copy of the same sample"},
-          {"rows", json::array()}};
+  json run = gpu_bench::describe_machine("digest_bench", DETCCL_COMMIT);
+  run.update({{"limited_blocks", o.blocks},
+              {"chunks", o.chunks},
+              {"warmups", o.warmups},
+              {"samples", o.samples},
+              {"units",
+               "GB/s of bytes read, for copy of bytes read and written, 1 GB = 1e9 bytes; ratios to the read "
+               "and the copy of the same sample"},
+              {"rows", json::array()}});
+  return run;
 }
 
 json describe_row(const Row& row) {
@@ -105,12 +65,6 @@ void print_row(const json& row) {
   fmt::print("  {:.3f} {:.3f} {:.3f}\n", ratio.at("min").get<double>(), ratio.at("median").get<double>(),
              ratio.at("max").get<double>());
   std::fflush(stdout);
-}
-
-void write_json(const std::string& file, const json& run) {
-  std::ofstream out(file);
-  out << run.dump(1) << "\n";
-  if (!out.flush()) throw std::runtime_error("cannot write " + file);
 }
 
 }  // namespace detccl::digest_bench

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "gpu_bench/figures.h"
 #include "report.h"
 
 int main(int argc, char** argv) {
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
       run["rows"].push_back(describe_row(row));
       print_row(run["rows"].back());
     });
-    if (!parsed.options.json.empty()) write_json(parsed.options.json, run);
+    if (!parsed.options.json.empty()) detccl::gpu_bench::write_json(parsed.options.json, run);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fold_bench: %s\n", error.what());
     return 1;

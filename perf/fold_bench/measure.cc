@@ -9,56 +9,16 @@
 
 #include "contract/element.h"
 #include "device/cuda/fold.h"
+#include "gpu_bench/gpu.h"
 
 namespace detccl::fold_bench {
 namespace {
 
 using device::cuda::Operand;
 
-class GpuMemory {
- public:
-  explicit GpuMemory(std::uint64_t bytes) {
-    void* memory = nullptr;
-    require(cudaMalloc(&memory, bytes));
-    data_ = static_cast<std::byte*>(memory);
-  }
-  ~GpuMemory() { cudaFree(data_); }
-  GpuMemory(const GpuMemory&) = delete;
-  GpuMemory& operator=(const GpuMemory&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte* data_ = nullptr;
-};
-
-class Stopwatch {
- public:
-  Stopwatch() {
-    require(cudaEventCreate(&start_));
-    require(cudaEventCreate(&stop_));
-  }
-  ~Stopwatch() {
-    cudaEventDestroy(start_);
-    cudaEventDestroy(stop_);
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
-  /// Seconds of one `call`, from `repeats` of them back to back.
-  double time(int repeats, const std::function<cudaError_t()>& call) {
-    require(cudaEventRecord(start_));
-    for (int i = 0; i < repeats; ++i)
-      require(call());
-    require(cudaEventRecord(stop_));
-    require(cudaEventSynchronize(stop_));
-    float milliseconds = 0;
-    require(cudaEventElapsedTime(&milliseconds, start_, stop_));
-    return static_cast<double>(milliseconds) * 1e-3 / repeats;
-  }
-
- private:
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
-};
+using gpu_bench::GpuMemory;
+using gpu_bench::require;
+using gpu_bench::Stopwatch;
 
 /// Random payload, the same block again and again: values in [-1, 1), integers of any size.
 void fill(std::byte* gpu, std::uint64_t bytes, contract::DataType type) {
@@ -113,10 +73,6 @@ Rates measure_one(const Options& o, const device::cuda::Arithmetic& a, std::uint
 }
 
 }  // namespace
-
-void require(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(error));
-}
 
 void measure(const Options& o, const std::function<void(const Row&)>& done) {
   const std::uint64_t most = *std::max_element(o.operands.begin(), o.operands.end());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -10,9 +8,6 @@
 #include "options.h"
 
 namespace detccl::fold_bench {
-
-/// Throws std::runtime_error for an error.
-void require(cudaError_t error);
 
 /// Bytes per second, a value per sample; the samples of one index were taken one after the other.
 struct Rates {

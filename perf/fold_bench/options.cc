@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "device/cuda/fold.h"
+#include "gpu_bench/options.h"
 
 namespace detccl::fold_bench {
 namespace {
@@ -34,15 +35,6 @@ Parsed parse(int argc, char** argv) {
   app.add_option("-e,--end", o.end_bytes, "largest operand")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("256M");
-  app.add_option("-f,--factor", o.factor, "from one size to the next")
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
-  app.add_option("-w,--warmup", o.warmups, "runs before the first sample")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
-  app.add_option("-n,--samples", o.samples, "samples of each kind, interleaved")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
   app.add_option("-t,--types", types, "payload types")
       ->delimiter(',')
       ->default_str("bfloat16,float16,float32");
@@ -51,10 +43,7 @@ Parsed parse(int argc, char** argv) {
       ->check(CLI::Range(std::size_t{1}, device::cuda::kMaxOperands))
       ->default_str("2,3,4,6,8,12,16");
   app.add_option("-c,--contract", contract, "contract, without blocks")->capture_default_str();
-  app.add_option("--blocks", o.blocks, "thread blocks of the limited run")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--json", o.json, "write the figures to this file");
+  gpu_bench::add_options(app, o);
   try {
     app.parse(argc, argv);
     if (!types.empty()) o.types = parse_all<contract::DataType>(types, "type", contract::parse_data_type);

@@ -16,7 +16,4 @@ nlohmann::json describe_row(const Row& row);
 void print_header(const Options& options);
 void print_row(const nlohmann::json& row);
 
-/// Throws std::runtime_error if the file cannot be written.
-void write_json(const std::string& file, const nlohmann::json& run);
-
 }  // namespace detccl::fold_bench
