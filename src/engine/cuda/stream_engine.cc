@@ -20,9 +20,7 @@ int current_device() {
 StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                            std::unique_ptr<transport::NcclExchange> exchange)
     : settings_(settings),
-      rank_(rank),
       ranks_(ranks),
-      gathers_(gathers),
       device_(current_device()),
       exchange_(std::move(exchange)),
       tasks_(settings, rank, ranks, gathers),

@@ -42,8 +42,7 @@ class StreamEngine {
   static constexpr std::size_t kFoldEvents = 3;
 
   Settings settings_;
-  std::uint32_t rank_, ranks_;
-  bool gathers_;
+  std::uint32_t ranks_;
   int device_ = 0;
   std::unique_ptr<transport::NcclExchange> exchange_;
   stream::TaskSource tasks_;
