@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that make, end or ask after communicators: the registry follows them.
+#include <thread>
 #include <vector>
 
 #include "nccl_api/border.h"
@@ -45,22 +46,23 @@ ncclResult_t init_all(ncclComm_t* comms, int count, const int* devices) {
   });
 }
 
-/// Ends what runs on it in other threads and on the GPU.
-void stop(Communicator& communicator, ncclResult_t code) {
+/// Ends what runs on it in other threads and on the GPU. Our communicator is aborted in the thread that is
+/// returned, while the caller aborts the program's: each abort waits for the kernels of both.
+std::jthread stop(Communicator& communicator, ncclResult_t code) {
   communicator.stop(code);
-  const KeepLastError keep;
-  if (const auto gpu = communicator.gpu(); gpu != nullptr) gpu->abort();
+  const auto gpu = communicator.gpu();
+  return gpu == nullptr ? std::jthread() : std::jthread([gpu] { gpu->abort(); });
 }
 
 ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclComm_t* child,
                     ncclConfig_t* config, int flags) {
   const bool blocking = !passes_through() && is_blocking(config, is_blocking_parent(parent));
-  if (!passes_through() && (flags & NCCL_SHRINK_ABORT) != 0) {
+  return make_one(child, blocking, [=] {
     const auto communicator = runtime().communicators.find(parent);
-    if (communicator != nullptr) stop(*communicator, ncclInvalidUsage);
-  }
-  return make_one(child, blocking,
-                  [=] { return real().CommShrink(parent, excluded, excluded_count, child, config, flags); });
+    const bool aborts = (flags & NCCL_SHRINK_ABORT) != 0 && communicator != nullptr;
+    const std::jthread ours = aborts ? stop(*communicator, ncclInvalidUsage) : std::jthread();
+    return real().CommShrink(parent, excluded, excluded_count, child, config, flags);
+  });
 }
 
 bool is_error(ncclResult_t result) {
@@ -95,8 +97,10 @@ ncclResult_t destroy(ncclComm_t comm) {
 ncclResult_t abort(ncclComm_t comm) {
   // Out of the registry first: the address may be another communicator's as soon as this one is aborted.
   const auto communicator = runtime().communicators.remove(comm);
-  if (communicator != nullptr) stop(*communicator, ncclInternalError);
+  std::jthread ours;
+  if (communicator != nullptr) ours = stop(*communicator, ncclInternalError);
   const ncclResult_t result = Group::current().note(real().CommAbort(comm));
+  if (ours.joinable()) ours.join();
   // Only now: the communicator's other thread may have been inside the real library.
   if (communicator != nullptr) leave(communicator);
   return result;
@@ -105,7 +109,7 @@ ncclResult_t abort(ncclComm_t comm) {
 ncclResult_t revoke(ncclComm_t comm, int flags) {
   const ncclResult_t result = real().CommRevoke(comm, flags);
   const auto communicator = runtime().communicators.find(comm);
-  if (!is_error(result) && communicator != nullptr) stop(*communicator, ncclInvalidUsage);
+  if (!is_error(result) && communicator != nullptr) stop(*communicator, ncclInvalidUsage);  // waits
   return result;
 }
 

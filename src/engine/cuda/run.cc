@@ -42,7 +42,7 @@ void Run::begin() {
     engine_.joined_.wait(main_);
   }
   engine_.order_.before(main_, capture_);
-  if (batch_.overlapped()) side_ = engine_.side_streams_.get(capture_);
+  if (batch_.overlapped()) side_ = engine_.reserve_->side_streams.get(capture_);
 }
 
 void Run::turn_to(std::uint32_t tick) {
@@ -61,7 +61,7 @@ void Run::wait_for_folds(std::uint32_t tick) {
 
 void Run::exchange() {
   if (batch_.overlapped() && tick_ >= 2) wait_for_folds(tick_ - 2);
-  batch_.exchange(engine_.scratch_.data(), *this);
+  batch_.exchange(engine_.reserve_->scratch.data(), *this);
 }
 
 void Run::fold() {
@@ -70,7 +70,7 @@ void Run::fold() {
     engine_.exchanged_.record(main_);
     engine_.exchanged_.wait(side_);
   }
-  batch_.fold(engine_.scratch_.data(), *this);
+  batch_.fold(engine_.reserve_->scratch.data(), *this);
   if (batch_.overlapped()) {
     engine_.folded_[tick_ % StreamEngine::kFoldEvents].record(side_);
     earlier_ = unwaited_;

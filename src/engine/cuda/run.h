@@ -15,7 +15,7 @@ class Run final : private stream::Machine {
  public:
   explicit Run(const Work& work);
 
-  int device() const { return engine_.device_; }
+  int device() const { return engine_.device(); }
   std::uint32_t ticks() const { return batch_.ticks(); }
 
   // In this order, on the engine's device:

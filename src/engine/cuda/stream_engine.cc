@@ -2,6 +2,8 @@
 #include "engine/cuda/stream_engine.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "engine/cuda/load_once.h"
 #include "engine/cuda/run.h"
@@ -15,23 +17,38 @@ int current_device() {
   return device;
 }
 
-}  // namespace
-
-StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
-                           std::unique_ptr<transport::NcclExchange> exchange)
-    : settings_(settings),
-      ranks_(ranks),
-      device_(current_device()),
-      exchange_(std::move(exchange)),
-      tasks_(settings, rank, ranks, gathers),
-      scratch_(ranks == 1 ? 0 : settings.scratch_limit) {
+/// By each schedule that may be chosen: a message for `gather`, and one that is too long for it, in equal
+/// shards. Elements of float.
+std::array<std::uint64_t, 2> warm_up_counts(const Settings& settings, std::uint32_t ranks) {
+  const std::uint64_t few = ranks, unit = std::uint64_t{64} * ranks;
+  return {few, (settings.tuning.gather_limit / ranks / ranks / sizeof(float) / unit + 1) * unit};
 }
 
-void all_gather_host(transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+}  // namespace
+
+Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes)
+    : device(current_device()), scratch(scratch_bytes), greeting(greeting_bytes) {
+  load_once(device);
+}
+
+std::size_t warm_up_bytes(const Settings& settings, std::uint32_t ranks) {
+  return warm_up_counts(settings, ranks).back() * sizeof(float);
+}
+
+StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+                           std::unique_ptr<transport::NcclExchange> exchange, std::unique_ptr<Reserve> reserve)
+    : settings_(settings),
+      ranks_(ranks),
+      reserve_(std::move(reserve)),
+      exchange_(std::move(exchange)),
+      tasks_(settings, rank, ranks, gathers) {
+}
+
+void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                      const void* own, void* all, std::size_t bytes) {
-  const Memory memory(bytes * ranks);
-  SideStreams streams;
-  const cudaStream_t stream = streams.get(0);
+  const Memory& memory = reserve.greeting;
+  if (memory.size() < bytes * ranks) throw std::invalid_argument("all_gather_host: too little memory");
+  const cudaStream_t stream = reserve.side_streams.get(0);
   std::byte* mine = memory.data() + rank * bytes;
   check(cudaMemcpyAsync(mine, own, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
   transport::NcclGroup group(exchange.functions());
@@ -51,17 +68,11 @@ void all_gather_host(transport::NcclExchange& exchange, std::uint32_t rank, std:
 }
 
 void StreamEngine::warm_up() {
-  load_once(device_);
   if (ranks_ == 1) return;
-  // By each schedule that may be chosen: a message for `gather`, and one that is too long for it, in equal
-  // shards.
-  const std::uint64_t few = ranks_, unit = std::uint64_t{64} * ranks_;
-  const std::uint64_t many =
-      (settings_.tuning.gather_limit / ranks_ / ranks_ / sizeof(float) / unit + 1) * unit;
-  const Memory memory(many * sizeof(float));
-  const cudaStream_t stream = side_streams_.get(0);
+  const Memory& memory = reserve_->greeting;
+  const cudaStream_t stream = reserve_->side_streams.get(0);
   check(cudaMemsetAsync(memory.data(), 0, memory.size(), stream), "cudaMemsetAsync");
-  for (const std::uint64_t count : {few, many}) {
+  for (const std::uint64_t count : warm_up_counts(settings_, ranks_)) {
     Reduction call;
     call.send = call.receive = memory.data();
     call.count = count;

@@ -21,20 +21,35 @@ struct StreamCall {
   cudaStream_t stream = nullptr;
 };
 
-/// One rank's end of a communicator: scratch, streams and events, all made here, on the current device, so
-/// that later nothing is allocated (except a stream, where many captures are under way at the same time).
+/// What a rank's end of a communicator needs of the current device, made before its ranks first wait for each
+/// other on GPUs and kept until its end: freeing memory and loading kernels wait for every kernel on the
+/// device, also for those of another rank of this process that wait for this one.
+struct Reserve {
+  /// `greeting_bytes`: of the memory that all_gather_host() and StreamEngine::warm_up() use.
+  Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes);
+
+  int device;
+  Memory scratch, greeting;
+  SideStreams side_streams;
+};
+
+/// What warm_up() needs of Reserve::greeting, bytes.
+std::size_t warm_up_bytes(const Settings& settings, std::uint32_t ranks);
+
+/// One rank's end of a communicator. Nothing is allocated after its construction (except a stream, where many
+/// captures are under way at the same time).
 /// Thread rule: one thread at a time, except for the exchange's any-thread functions and order().
 class StreamEngine {
  public:
   /// `exchange`: null over one rank. `gathers`: whether all-gathers may be used, the same on every rank.
   StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
-               std::unique_ptr<transport::NcclExchange> exchange);
+               std::unique_ptr<transport::NcclExchange> exchange, std::unique_ptr<Reserve> reserve);
 
-  int device() const { return device_; }
+  int device() const { return reserve_->device; }
   transport::NcclExchange* exchange() { return exchange_.get(); }
   Order& order() { return order_; }
 
-  /// Connects to the peers that reductions need, and loads the kernels. Waits. Collective.
+  /// Connects to the peers that reductions need. Waits. Collective.
   void warm_up();
 
  private:
@@ -43,19 +58,17 @@ class StreamEngine {
 
   Settings settings_;
   std::uint32_t ranks_;
-  int device_ = 0;
+  std::unique_ptr<Reserve> reserve_;
   std::unique_ptr<transport::NcclExchange> exchange_;
   stream::TaskSource tasks_;
-  Memory scratch_;
-  SideStreams side_streams_;
   Order order_;
   Event joined_, exchanged_;
   std::array<Event, kFoldEvents> folded_;  ///< by tick
 };
 
-/// Everyone's `bytes` bytes of host memory, in rank order, on the current device. Waits. Nothing else may be
-/// under way.
-void all_gather_host(transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+/// Everyone's `bytes` bytes of host memory, in rank order; reserve.greeting takes those of all. Waits. Nothing
+/// else may be under way.
+void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                      const void* own, void* all, std::size_t bytes);
 
 /// Puts the reductions on their streams; nothing waits for the GPU. One element per communicator, with what

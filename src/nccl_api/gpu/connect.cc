@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -16,14 +17,16 @@
 namespace detccl::nccl_api::gpu {
 namespace {
 
+using engine::cuda::Reserve;
 using engine::cuda::StreamEngine;
 using transport::NcclExchange;
 
 constexpr int kManyPeers = 32;
 
 /// All ranks of the program's communicator, in its order, in one of our own. Its transfers cannot pair with
-/// the program's, and it is blocking whatever the program's is.
-ncclResult_t split(Communicator& communicator, std::unique_ptr<NcclExchange>& exchange) {
+/// the program's, and it is blocking whatever the program's is. A rank that is not `able` leaves it to the
+/// others, which then have one without it: an error on all of them.
+ncclResult_t split(Communicator& communicator, bool able, std::unique_ptr<NcclExchange>& exchange) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 1;
   config.splitShare = 0;
@@ -31,14 +34,20 @@ ncclResult_t split(Communicator& communicator, std::unique_ptr<NcclExchange>& ex
   // All-to-all over the network is as fast as its connections; for many peers they take too much memory.
   if (communicator.ranks() <= kManyPeers) config.nChannelsPerNetPeer = 4;
   ncclComm_t child = nullptr;
-  ncclResult_t result = real().CommSplit(communicator.handle(), 0, communicator.rank(), &child, &config);
+  ncclResult_t result = real().CommSplit(communicator.handle(), able ? 0 : NCCL_SPLIT_NOCOLOR,
+                                           communicator.rank(), &child, &config);
   // A nonblocking communicator may answer success although the child is still being made.
   if (result == ncclSuccess && !communicator.blocking()) result = ncclInProgress;
   result = settle(communicator, result);
-  if (result != ncclSuccess) return result;
+  if (result != ncclSuccess || !able) return result;
   if (child == nullptr) return fail(ncclInternalError, "ncclCommSplit has made no communicator");
   exchange = std::make_unique<NcclExchange>(nccl_functions(), child);
-  return ncclSuccess;
+  int ranks = 0;
+  result = real().CommCount(child, &ranks);
+  if (result != ncclSuccess || ranks == communicator.ranks()) return result;
+  return fail(ncclUnhandledCudaError,
+              fmt::format("{}: {} of its ranks cannot reduce with DetCCL; their own error says why",
+                          communicator.name(), communicator.ranks() - ranks));
 }
 
 /// NCCL_ALGO can forbid every algorithm that NCCL has for all-gathers; what it says is agreed on.
@@ -47,17 +56,24 @@ const char* algorithms() {
   return text == nullptr ? "" : text;
 }
 
-ncclResult_t agree(Communicator& communicator, NcclExchange& exchange, bool gathers,
+ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& exchange, bool gathers,
                    std::vector<Hello>& hellos) {
   hellos.resize(static_cast<std::size_t>(communicator.ranks()));
   Hello own = make_hello(runtime().environment.configuration(), 0, "");
   set_algorithms(own, algorithms());
-  engine::cuda::all_gather_host(exchange, static_cast<std::uint32_t>(communicator.rank()),
+  engine::cuda::all_gather_host(reserve, exchange, static_cast<std::uint32_t>(communicator.rank()),
                                 static_cast<std::uint32_t>(communicator.ranks()), gathers, &own,
                                 hellos.data(), sizeof own);
   if (const auto line = find_disagreement(hellos))
     return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
   return ncclSuccess;
+}
+
+std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
+  if (ranks == 1) return std::make_unique<Reserve>(0, 0);
+  const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, {});
+  return std::make_unique<Reserve>(
+      settings.scratch_limit, std::max(ranks * sizeof(Hello), engine::cuda::warm_up_bytes(settings, ranks)));
 }
 
 ncclResult_t make_shadow(Communicator& communicator) {
@@ -69,15 +85,23 @@ ncclResult_t make_shadow(Communicator& communicator) {
   const bool gathers = *algorithms() == '\0';
   std::unique_ptr<NcclExchange> exchange;
   std::vector<Hello> hellos;
-  if (communicator.ranks() > 1) {
-    result = split(communicator, exchange);
-    if (result == ncclSuccess) result = agree(communicator, *exchange, gathers, hellos);
+  std::unique_ptr<Reserve> reserve;
+  const ncclResult_t reserved = gpu_guarded([&] {
+    reserve = make_reserve(static_cast<std::uint32_t>(communicator.ranks()));
+    return ncclSuccess;
+  });
+  if (communicator.ranks() == 1) {
+    if (reserved != ncclSuccess) return reserved;
+  } else {
+    result = split(communicator, reserved == ncclSuccess, exchange);
+    if (reserved != ncclSuccess) return reserved;
+    if (result == ncclSuccess) result = agree(communicator, *reserve, *exchange, gathers, hellos);
     if (result != ncclSuccess) return result;
   }
   const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, hellos);
   auto engine = std::make_unique<StreamEngine>(settings, static_cast<std::uint32_t>(communicator.rank()),
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
-                                               std::move(exchange));
+                                               std::move(exchange), std::move(reserve));
   engine->warm_up();
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes as the ranks of one job: an environment and two log files for each, and an end for all."""
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -33,9 +34,15 @@ class Outcome:
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the system gives to connections: a job may listen on it twice, one after the other."""
+    while True:
+        port = random.SystemRandom().randrange(10000, 30000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def size_of(paths):

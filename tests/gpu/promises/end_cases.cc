@@ -13,24 +13,37 @@ namespace {
 constexpr std::size_t kCount = 300000;
 constexpr double kInTime = 20;  // seconds
 
-/// Starts a reduction that the last rank does not join, and calls `interrupt` on all ranks. How long that
-/// and the end of the reduction took, seconds; `code` gets what the reduction's call returned.
+/// An operation over kCount elements of `data`, or, gathered, as many in all.
+using Start = ncclResult_t (*)(Job& job, float* data, ncclComm_t comm);
+
+ncclResult_t reduce(Job& job, float* data, ncclComm_t comm) {
+  return ncclAllReduce(data, data, kCount, ncclFloat32, ncclAvg, comm, job.device().stream(0));
+}
+
+/// On the program's own communicator, not on the one beside it.
+ncclResult_t gather(Job& job, float* data, ncclComm_t comm) {
+  const std::size_t count = kCount / static_cast<std::size_t>(job.ranks());
+  return ncclAllGather(data + static_cast<std::size_t>(job.rank()) * count, data, count, ncclFloat32, comm,
+                       job.device().stream(0));
+}
+
+/// Starts an operation that the last rank does not join, and calls `interrupt` on all ranks. How long that
+/// and the end of the operation took, seconds; `code` gets what its call returned.
 template <class Interrupt>
-double interrupted(Job& job, ncclComm_t comm, ncclResult_t& code, Interrupt interrupt) {
+double interrupted(Job& job, ncclComm_t comm, Start start_operation, ncclResult_t& code, Interrupt interrupt) {
   const Reduction r{DataType::float32, Op::sum, 9000};
   Vector data(job, r, kCount);
   data.put(input(r, job.rank(), 0, kCount));
-  // Once with all of them: what waits later is the reduction, not its connections.
-  require(ncclAllReduce(data.data(), data.data(), kCount, ncclFloat32, ncclSum, comm, job.device().stream(0)),
-          "ncclAllReduce");
+  float* const elements = static_cast<float*>(data.data());
+  // Once with all of them: what waits later is the operation, not its connections.
+  require(start_operation(job, elements, comm), "the operation");
   job.device().wait();
   const bool missing = job.rank() == job.ranks() - 1;
   code = ncclSuccess;
   // On the host the call itself waits: another thread.
   std::thread waiting([&] {
     if (missing) return;
-    code =
-        ncclAllReduce(data.data(), data.data(), kCount, ncclFloat32, ncclSum, comm, job.device().stream(0));
+    code = start_operation(job, elements, comm);
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(400));
   const auto start = std::chrono::steady_clock::now();
@@ -60,17 +73,17 @@ void abort_idle(Job& job, Result& result) {
   result.expect(ncclCommAbort(comm) == ncclSuccess, "ncclCommAbort of a communicator that was not used");
 }
 
-void abort_waiting(Job& job, Result& result) {
+void abort_while(Job& job, Result& result, Start start_operation) {
   if (job.ranks() < 2) {
     result.skipped = "needs two ranks";
     return;
   }
   const ncclComm_t comm = job.new_communicator();
   ncclResult_t code = ncclSuccess, aborted = ncclSuccess;
-  const double seconds = interrupted(job, comm, code, [&] { aborted = ncclCommAbort(comm); });
+  const double seconds = interrupted(job, comm, start_operation, code, [&] { aborted = ncclCommAbort(comm); });
   result.figures["seconds_to_end"] = seconds;
   result.expect(aborted == ncclSuccess, "ncclCommAbort");
-  result.expect(seconds < kInTime, "an aborted reduction ends in time");
+  result.expect(seconds < kInTime, "an aborted operation ends in time");
   job.barrier();
   // The library goes on working.
   const Reduction r{DataType::float32, Op::sum, 9200};
@@ -82,6 +95,14 @@ void abort_waiting(Job& job, Result& result) {
   job.compare(result, r, data.get(), expected(job.contract(), r, job.ranks(), 0, 1000), "after an abort");
 }
 
+void abort_waiting(Job& job, Result& result) {
+  abort_while(job, result, reduce);
+}
+
+void abort_native_waiting(Job& job, Result& result) {
+  abort_while(job, result, gather);
+}
+
 void revoke(Job& job, Result& result) {
   const auto function = reinterpret_cast<decltype(&ncclCommRevoke)>(dlsym(RTLD_DEFAULT, "ncclCommRevoke"));
   if (function == nullptr || job.ranks() < 2) {
@@ -90,7 +111,7 @@ void revoke(Job& job, Result& result) {
   }
   const ncclComm_t comm = job.new_communicator();
   ncclResult_t code = ncclSuccess, revoked = ncclSuccess;
-  const double seconds = interrupted(job, comm, code, [&] {
+  const double seconds = interrupted(job, comm, reduce, code, [&] {
     revoked = function(comm, NCCL_REVOKE_DEFAULT);
     if (revoked == ncclInvalidUsage) ncclCommAbort(comm);  // not in the library underneath
   });
@@ -115,6 +136,7 @@ void add_end_cases(Cases& cases) {
   cases.push_back({"end.finalize", finalize});
   cases.push_back({"end.abort_idle", abort_idle});
   cases.push_back({"end.abort_waiting", abort_waiting});
+  cases.push_back({"end.abort_native_waiting", abort_native_waiting});
   cases.push_back({"end.revoke_waiting", revoke});
 }
 
