@@ -2,11 +2,10 @@
 #include "check.h"
 
 #include <algorithm>
-#include <future>
-#include <thread>
 #include <vector>
 
 #include "contract/reference.h"
+#include "parallel.h"
 
 namespace detccl::perf {
 namespace {
@@ -34,24 +33,11 @@ std::uint64_t reference_digest(const Expected& x, int ranks, std::uint64_t begin
 }
 
 /// As reference_digest, on this rank's share of the processors.
-std::uint64_t parallel_reference_digest(const Expected& x, int ranks, std::uint64_t begin,
-                                        std::uint64_t end) {
-  const std::uint64_t processors = std::max(1U, std::thread::hardware_concurrency());
-  const std::uint64_t blocks = (end - begin + kBlock - 1) / kBlock;
-  const std::uint64_t threads = std::clamp<std::uint64_t>(processors / static_cast<unsigned>(ranks), 1, 16);
-  std::vector<std::future<std::uint64_t>> parts;
-  for (std::uint64_t t = 0; t < threads; ++t) {
-    const std::uint64_t from = begin + blocks * t / threads * kBlock;
-    const std::uint64_t to = std::min(end, begin + blocks * (t + 1) / threads * kBlock);
-    const auto policy = threads == 1 ? std::launch::deferred : std::launch::async;
-    parts.push_back(std::async(policy, [&x, ranks, from, to, origin = x.collective.scatters ? begin : 0] {
-      return reference_digest(x, ranks, from, to, origin);
-    }));
-  }
-  std::uint64_t sum = 0;
-  for (auto& part : parts)
-    sum += part.get();
-  return sum;
+std::uint64_t parallel_reference_digest(const Expected& x, int ranks, std::uint64_t begin, std::uint64_t end,
+                                        std::uint64_t origin) {
+  return sum_in_parallel(ranks, begin, end, kBlock, [&](std::uint64_t from, std::uint64_t to) {
+    return reference_digest(x, ranks, from, to, origin);
+  });
 }
 
 /// Of what every rank, or the root, receives: each rank evaluates some blocks.
@@ -59,8 +45,15 @@ std::uint64_t shared_reference_digest(Job& job, const Expected& x) {
   const auto rank = static_cast<std::uint64_t>(job.rank()), ranks = static_cast<std::uint64_t>(job.ranks());
   const std::uint64_t blocks = (x.call.count + kBlock - 1) / kBlock;
   const std::uint64_t begin = blocks * rank / ranks * kBlock, end = blocks * (rank + 1) / ranks * kBlock;
-  return job.sum_over_ranks(
-      reference_digest(x, job.ranks(), std::min(begin, x.call.count), std::min(end, x.call.count), 0));
+  return job.sum_over_ranks(parallel_reference_digest(x, job.ranks(), std::min(begin, x.call.count),
+                                                      std::min(end, x.call.count), 0));
+}
+
+/// digest(), on this rank's share of the processors.
+std::uint64_t parallel_digest(int ranks, std::span<const std::byte> result) {
+  return sum_in_parallel(ranks, 0, result.size(), kBlock * 8, [&](std::uint64_t from, std::uint64_t to) {
+    return digest(result.subspan(from, to - from), from);
+  });
 }
 
 }  // namespace
@@ -75,12 +68,12 @@ Verdict check_result(Job& job, const Expected& x, std::span<const std::byte> res
   std::uint64_t right = 0;
   if (x.collective.scatters) {
     const std::uint64_t begin = static_cast<std::uint64_t>(job.rank()) * x.call.count;
-    right = parallel_reference_digest(x, job.ranks(), begin, begin + x.call.count);
+    right = parallel_reference_digest(x, job.ranks(), begin, begin + x.call.count, begin);
   } else {
     right = shared_reference_digest(job, x);
   }
   const bool receives = !x.collective.rooted || job.rank() == x.call.root;
-  const std::uint64_t mine = receives ? digest(result, 0) : right;
+  const std::uint64_t mine = receives ? parallel_digest(job.ranks(), result) : right;
   Verdict verdict;
   verdict.checked = x.collective.rooted ? 1 : static_cast<std::uint64_t>(job.ranks());
   verdict.wrong_ranks = job.sum_over_ranks(mine != right ? 1 : 0);

@@ -202,6 +202,8 @@ void add_own_flags(CLI::App& app, Options& o, Text& text) {
   app.add_option("--schedule", text.schedule,
                  "the schedules, one table each; all: the library's choice, then each [DETCCL_SCHEDULE]")
       ->type_name("SCHEDULES");
+  app.add_option("--native-algo", o.native_algo, "NCCL_ALGO of the native communicator alone: ring, tree …")
+      ->type_name("ALGO");
   add(app, "--bench", o.bench, parse_bench, "auto|socket|p2p|none",
       "how ranks that share a GPU reach each other [auto]");
   app.add_option("--nccl", o.nccl, "the native NCCL [DETCCL_NCCL_LIBRARY, else the loader's libnccl.so.2]")

@@ -47,6 +47,7 @@ struct Options {
   Bench bench = Bench::automatic;
   contract::Contract contract;         ///< --contract, else DETCCL_CONTRACT, else the default
   std::vector<std::string> schedules;  ///< as DETCCL_SCHEDULE has them; empty: as the environment says
+  std::string native_algo;             ///< NCCL_ALGO of the native communicator alone; empty: as it is
   std::string nccl, detccl;            ///< the libraries' files; empty: where they are found
   std::string json;                    ///< file; empty: none
   std::string commit;                  ///< of the source, for the results

@@ -73,6 +73,7 @@ Json describe_run(const Setting& s) {
   run["warmup"] = o.warmup;
   run["checks"] = o.checks;
   run["against"] = o.against == Against::nothing ? Json() : Json(name(o.against));
+  if (!o.native_algo.empty()) run["native_algo"] = o.native_algo;
   run["interval"] = "95 % of the median, order statistics";
   return run;
 }

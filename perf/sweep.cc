@@ -4,14 +4,41 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
+#include "parallel.h"
 #include "report.h"
 
 namespace detccl::perf {
 namespace {
 
+constexpr std::uint64_t kFillBlock = 65536;  ///< elements that a thread fills at least
 constexpr int kPatience =
     2;  ///< so many sizes may fail one after the other, then a type and operation is left
+
+/// An environment variable while this lives; an empty value changes nothing. NCCL reads its algorithms when
+/// it makes a communicator.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (value.empty()) return;
+    const char* before = std::getenv(name);
+    if (before != nullptr) before_ = before;
+    changed_ = true;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() {
+    if (changed_ && before_) setenv(name_, before_->c_str(), 1);
+    if (changed_ && !before_) unsetenv(name_);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  bool changed_ = false;
+  std::optional<std::string> before_;
+};
 
 std::string beside_program(const char* file) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / file).lexically_normal().string();
@@ -72,7 +99,10 @@ void Sweep::set_up() {
 
 void Sweep::connect() {
   comms_.emplace();
-  if (options_.against == Against::native) comms_->native.emplace(native_, job_);
+  if (options_.against == Against::native) {
+    const Variable algorithm("NCCL_ALGO", options_.native_algo);
+    comms_->native.emplace(native_, job_);
+  }
   comms_->ours.emplace(ours_, job_);
 }
 
@@ -119,7 +149,14 @@ std::size_t Sweep::send_bytes(const Task& task) const {
 
 void Sweep::fill(const Task& task, std::uint64_t seed) {
   const std::span<std::byte> input(staging_.data(), send_bytes(task));
-  Values(task.type, task.op, seed).fill(static_cast<std::uint32_t>(job_.rank()), input);
+  const Values values(task.type, task.op, seed);
+  const std::size_t size = contract::size_of(task.type);
+  sum_in_parallel(job_.ranks(), 0, input.size() / size, kFillBlock,
+                  [&](std::uint64_t from, std::uint64_t to) {
+                    values.fill(static_cast<std::uint32_t>(job_.rank()),
+                                input.subspan(from * size, (to - from) * size), from);
+                    return std::uint64_t{0};
+                  });
   device_->upload(send_, input);
 }
 
