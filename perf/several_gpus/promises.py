@@ -15,7 +15,7 @@ LEAST = 8.0  # seconds of a job
 
 def variants(host_memory, brief):
     every = SENSITIVE if brief else ["*"]
-    yield Variant("default", cases=every, alone=True)
+    yield Variant("default", cases=every)
     yield Variant("other placement", placement=True, cases=SENSITIVE)
     if not host_memory:
         yield Variant("host engine", host=True, cases=SENSITIVE)
@@ -67,17 +67,13 @@ class Promises:
         if not os.path.exists(self.program):
             raise RuntimeError(f"{self.program} is not built")
         self.listed = self.cases()
-        runs, rest = {}, []
-        for variant in variants(self.session.settings.host, self.brief):
-            if variant.alone:
-                runs[variant.name] = self.one(variant)[1]
-            else:
-                rest.append(variant)
-        jobs = 1 if self.session.settings.dry_run or self.session.settings.host else 3
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for variant, answer in zip(rest, pool.map(self.one, rest)):
-                runs[variant.name] = answer[1]
-        self.compare({name: run for name, run in runs.items() if run is not None})
+        chosen = list(variants(self.session.settings.host, self.brief))
+        # One job at a time has the GPUs: without MPS processes on one GPU take turns. The host's is beside them.
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            beside = [pool.submit(self.one, variant) for variant in chosen if variant.host]
+            runs = [self.one(variant)[1] for variant in chosen if not variant.host]
+            runs += [future.result()[1] for future in beside]
+        self.compare({run.variant.name: run for run in runs if run is not None})
 
     def compare(self, runs):
         default, native = runs.get("default"), runs.get("native")

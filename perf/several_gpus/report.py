@@ -19,8 +19,8 @@ def write(session):
     made = None
     if session.sweeps:
         made = subprocess.run([os.path.join(s.bin, "detccl"), "report", "--force", "-o", page, "--title",
-                               f"DetCCL on {s.gpus} GPUs" if not s.host else "DetCCL on host memory", sweeps],
-                              capture_output=True, text=True, timeout=60)
+                               f"DetCCL on {s.gpus} GPUs" if not s.host else "DetCCL on host memory", os.path.basename(sweeps)],
+                              capture_output=True, text=True, timeout=60, cwd=s.out)
         if made.returncode != 0:
             session.record("report", "detccl report", "fail", 0.0, made.stderr.strip())
     good = made is not None and made.returncode == 0
@@ -50,7 +50,7 @@ def ratios(session):
         document, lines = sweep["document"], {}
         for row in document["results"]:
             lines.setdefault((row["datatype"], row["op"], row["schedule"]), {})[row["bytes"]] = row
-        of = " ".join(f"{key}={value}" for key, value in sweep["settings"].items() if "DIR" not in key)
+        of = " ".join(f"{key}={value}" for key, value in sweep["settings"].items())
         for (kind, op, schedule), rows in lines.items():
             name = f"{document['collective']} {op} {kind} {document['ranks']} {schedule} {of}"
             cells = (f"{rows[size]['ratio']['median']:7.2f}" if size in rows and "ratio" in rows[size] else f"{'-':>7}"
@@ -63,7 +63,7 @@ def print_short(session):
     print()
     for record in session.records:
         if record["part"] != "sweeps" or record["status"] != "pass":
-            print(text(record)[:190])
+            print(text(record)[:150])
     if session.sweeps:
         print()
         print("\n".join(ratios(session)))

@@ -96,7 +96,7 @@ class Session:
             changed = [f"{k}={v}" for k, v in environment(0).items() if os.environ.get(k) != v]
             print(f"# {name}: {ranks} ranks, at most {limit:.0f} s; rank 0:\nenv {shlex.join(changed + command(0))}")
             return None
-        return run_ranks(self.path(name), ranks, command, environment, limit, min(STALL, limit))
+        return run_ranks(self.path(name), ranks, command, environment, limit, limit)
 
 
 def text(record):

@@ -11,7 +11,7 @@ from harness.workloads import missing
 from several_gpus.session import NoTime
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-LEAST, MOST = 14.0, 60.0  # seconds of a job
+LEAST, MOST, STEP = 14.0, 50.0, 0.15  # seconds of a job, and a step's at most
 
 
 def launch(session, bench, name, script, arguments, native, placed=None, extra=None):
@@ -28,7 +28,7 @@ def launch(session, bench, name, script, arguments, native, placed=None, extra=N
             env["LD_PRELOAD"] = ""
         return env
 
-    limit = session.limit(LEAST, MOST)
+    limit = session.limit(LEAST, MOST + STEP * session.settings.steps)
     outcome = session.ranks(name, ranks, lambda _: [sys.executable, os.path.join(FOLDER, script)] + arguments,
                             environment, limit)
     if outcome is None:

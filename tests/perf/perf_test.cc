@@ -289,7 +289,7 @@ TEST(Perf, AllThatIsMeasuredOnSeveralGpusOnHostMemory) {
       EXPECT_TRUE(row.contains("ratio"));
     }
   }
-  EXPECT_EQ(passed.at("sweeps"), 15u) << outcome.output;
+  EXPECT_EQ(passed.at("sweeps"), 16u) << outcome.output;
   EXPECT_EQ(passed.at("promises"), 5u) << outcome.output;
   std::ifstream file(folder.file("m/multi_gpu.html"));
   const std::string page((std::istreambuf_iterator<char>(file)), {});
