@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--warmup", type=int, default=8)
     parser.add_argument("--bucket-mb", type=float, default=25)
     parser.add_argument("--size", choices=SIZES, default="billion")
-    parser.add_argument("--average", action="store_true", help="NCCL averages, instead of DDP's division and NCCL's sum")
+    parser.add_argument("--average", action="store_true", help="NCCL divides, instead of DDP before it")
     options = parser.parse_args()
     torch.use_deterministic_algorithms(True)
     torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads it, and it takes time

@@ -18,9 +18,9 @@ def write(session):
         json.dump({"format": "detccl-perf-settings-1", "sweeps": session.sweeps}, file, indent=1)
     made = None
     if session.sweeps:
-        made = subprocess.run([os.path.join(s.bin, "detccl"), "report", "--force", "-o", page, "--title",
-                               f"DetCCL on {s.gpus} GPUs" if not s.host else "DetCCL on host memory", os.path.basename(sweeps)],
-                              capture_output=True, text=True, timeout=60, cwd=s.out)
+        title = "DetCCL on host memory" if s.host else f"DetCCL on {s.gpus} GPUs"
+        made = subprocess.run([os.path.join(s.bin, "detccl"), "report", "--force", "-o", page, "--title", title,
+                               os.path.basename(sweeps)], capture_output=True, text=True, timeout=60, cwd=s.out)
         if made.returncode != 0:
             session.record("report", "detccl report", "fail", 0.0, made.stderr.strip())
     good = made is not None and made.returncode == 0

@@ -12,11 +12,12 @@ class Sweep:
     """One run of a *_perf program. `settings`: what is not as usual, for the report."""
 
     def __init__(self, collective, op, schedule="all", begin="1K", end="256M", types="float,bfloat16", factor=4,
-                 arguments=(), environment=None, settings=None, ranks=None, nccl=None, contract="tree", rows=ROW):
+                 arguments=(), environment=None, settings=None, ranks=None, nccl=None, contract="tree", rows=ROW,
+                 bits="none"):
         self.collective, self.op, self.schedule, self.begin, self.end = collective, op, schedule, begin, end
         self.types, self.factor, self.arguments, self.contract = types, factor, list(arguments), contract
         self.environment, self.settings, self.ranks, self.nccl = environment or {}, settings or {}, ranks, nccl
-        self.seconds_a_row = rows
+        self.seconds_a_row, self.bits = rows, bits
 
     def name(self):
         of = ", ".join(f"{key} {value}" for key, value in self.settings.items())
@@ -43,9 +44,10 @@ def go(session, sweep):
     limit = session.limit(STARTUP + 2, 2 * sweep.wanted())
     name = sweep.name()
     result = session.path(name) + ".json"
-    command = [os.path.join(s.bin, f"{sweep.collective}_perf"), "--ranks", str(ranks), "-b", sweep.begin, "-e", sweep.end, "-f",
-               str(sweep.factor), "-d", sweep.types, "-o", sweep.op, "--schedule", sweep.schedule, "--contract",
-               sweep.contract, "--against", "native", "-w", "2", "-T", "30", "--row-seconds", "0.12", "--json", result]
+    command = [os.path.join(s.bin, f"{sweep.collective}_perf"), "--ranks", str(ranks), "-b", sweep.begin, "-e",
+               sweep.end, "-f", str(sweep.factor), "-d", sweep.types, "-o", sweep.op, "--schedule", sweep.schedule,
+               "--contract", sweep.contract, "--against", "native", "-w", "2", "-T", "30", "--row-seconds", "0.12",
+               "--bits", sweep.bits, "--json", result]
     command += ["--commit", s.commit] if s.commit else []
     command += sweep.arguments
     if s.host:
@@ -59,7 +61,7 @@ def go(session, sweep):
         return
     document = gpu_table.read(session.settings.as_path(result))
     rows, failures = document.get("results", []), document.get("failures", [])
-    wrong = sum(row["bits"] == "WRONG" for row in rows)
+    wrong = sum("WRONG" in (row["bits"], row.get("split"), row.get("communicator")) for row in rows)
     detail = f"{len(rows)} rows" + (f", {wrong} WRONG" if wrong else "")
     if code != 0:
         why = failures[0]["reason"] if failures else "" if rows else tail(log)
@@ -80,16 +82,18 @@ def first(settings):
 
 def second(settings):
     op, end = settings.op, "256M"
-    yield Sweep("reduce_scatter", op, "auto", end=end)
+    yield Sweep("reduce_scatter", op, "auto", end=end, bits="all")
     yield Sweep("all_reduce", op, "auto", "1G", "1G", rows=3)
     for algorithm in ("Ring", "Tree"):
         yield Sweep("all_reduce", op, "auto", end=end, arguments=["--native-algo", algorithm],
                     settings={"native": algorithm})
-    yield Sweep("all_reduce", op, "auto", end=end, arguments=["--in-place"], settings={"buffers": "in place"})
+    yield Sweep("all_reduce", op, "auto", end=end, arguments=["--in-place"], settings={"buffers": "in place"},
+                bits="all")
     yield Sweep("reduce_scatter", op, "auto", end=end, arguments=["--native-algo", "Ring"],
                 settings={"native": "Ring"})
-    yield Sweep("reduce_scatter", op, "auto", end=end, arguments=["--in-place"], settings={"buffers": "in place"})
-    yield Sweep("reduce", op, "auto", end=end)
+    yield Sweep("reduce_scatter", op, "auto", end=end, arguments=["--in-place"], settings={"buffers": "in place"},
+                bits="all")
+    yield Sweep("reduce", op, "auto", end=end, bits="all")
     if op != "sum":
         yield Sweep("all_reduce", "sum", "auto", end=end)
 
@@ -105,7 +109,7 @@ def third(settings):
             settings={"fingerprints": "on"})
     yield Sweep("all_reduce", op, "ring", contract="linear", end="64M")
     yield Sweep("reduce_scatter", op, "auto", "1G", "1G", rows=3)
-    yield Sweep("reduce", op, "auto", end="64M", arguments=["--in-place"], settings={"buffers": "in place"})
+    yield Sweep("reduce", op, "auto", end="64M", arguments=["--in-place"], settings={"buffers": "in place"}, bits="all")
     yield Sweep("reduce", op, end="64M", factor=16)
 
 
@@ -114,7 +118,7 @@ def shared(settings):
     if settings.nccl_p2p or settings.host:
         for collective in ("all_reduce", "reduce_scatter"):
             yield Sweep(collective, "sum", "auto,direct,halving", end="64M", ranks=2 * settings.gpus,
-                        nccl=settings.nccl_p2p, settings={"ranks a GPU": "2"})
+                        nccl=settings.nccl_p2p, settings={"ranks a GPU": "2"}, bits="all")
 
 
 def last(settings):

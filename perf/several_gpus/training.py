@@ -2,6 +2,7 @@
 """PyTorch: step time of a DDP training with and without DetCCL, identical weights, and a matrix product beside
 collectives."""
 import json
+import math
 import os
 import re
 import sys
@@ -68,12 +69,16 @@ class Training:
         if isinstance(answers, str):
             self.session.record("training", f"training, {name}", "fail", outcome.seconds, answers)
             return
+        if not all(math.isfinite(answer["loss"]) for answer in answers):
+            self.session.record("training", f"training, {name}", "fail", outcome.seconds, "the loss is not finite")
+            return
         same = len({answer["digest"] for answer in answers}) == 1
         self.digests[name] = answers[0]["digest"] if same else None
         self.median[name] = max(answer["step_ms"]["median"] for answer in answers)
         ratio = self.median[name] / self.median[of] if self.median.get(of) and of != name else None
         detail = (f"step {self.median[name]:.2f} ms" + (f", {ratio:.4f} of {of}" if ratio else "") +
-                  f", weights {answers[0]['digest'][:16]}" + ("" if same else ", not the same on all ranks"))
+                  f", loss {answers[0]['loss']:.4f}, weights {answers[0]['digest'][:16]}" +
+                  ("" if same else ", not the same on all ranks"))
         self.session.record("training", f"training, {name}", "pass" if same else "fail", outcome.seconds, detail,
                             ratio=ratio, ranks=answers)
 
