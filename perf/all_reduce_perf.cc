@@ -11,8 +11,19 @@ ncclResult_t all_reduce(const Library& library, const Call& call, ncclComm_t com
 }
 
 constexpr Collective kAllReduce{
-    "all_reduce_perf", "all_reduce",  false, false, [](int ranks) { return 2.0 * (ranks - 1) / ranks; },
-    all_reduce,        mpi_all_reduce};
+    .program = "all_reduce_perf",
+    .name = "all_reduce",
+    .reduces = true,
+    .sends_parts = false,
+    .receives_parts = false,
+    .rooted = false,
+    .can_be_in_place = true,
+    .receivers = Receivers::all_the_same,
+    .bus_factor = [](int ranks) { return 2.0 * (ranks - 1) / ranks; },
+    .source = same_element,
+    .nccl = all_reduce,
+    .mpi = mpi_all_reduce,
+};
 
 }  // namespace
 }  // namespace detccl::perf

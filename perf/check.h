@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "collective.h"
@@ -17,6 +18,8 @@ struct Verdict {
   std::uint64_t checked = 0;      ///< results compared with the reference evaluator, over ranks and checks
   std::uint64_t wrong_ranks = 0;  ///< those of them that differ
   bool ranks_agree = true;        ///< where all should hold the same: they do, right or wrong
+  /// Ranks whose result was another with the same buffer in two calls, or on another communicator.
+  std::optional<std::uint64_t> split_wrong, communicator_wrong;
 
   bool good() const { return wrong_ranks == 0; }
   void add(const Verdict& other);
@@ -29,6 +32,9 @@ struct Expected {
   const Values& values;
   Call call;
 };
+
+/// digest() of a whole buffer, on this rank's share of the processors.
+std::uint64_t parallel_digest(int ranks, std::span<const std::byte> data);
 
 /// Collective. `result`: what this rank received of the call; empty where it should receive nothing. Every
 /// element is compared, by a digest; the ranks share the reference evaluator's work.

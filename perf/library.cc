@@ -41,11 +41,18 @@ Library load_library(const std::string& file) {
   find(handle, "ncclAllReduce", library.all_reduce);
   find(handle, "ncclReduceScatter", library.reduce_scatter);
   find(handle, "ncclReduce", library.reduce);
+  find(handle, "ncclAllGather", library.all_gather);
+  find(handle, "ncclBroadcast", library.broadcast);
+  find(handle, "ncclSend", library.send);
+  find(handle, "ncclRecv", library.recv);
+  find(handle, "ncclGroupStart", library.group_start);
+  find(handle, "ncclGroupEnd", library.group_end);
   find(handle, "ncclGetErrorString", library.error_string);
   find(handle, "ncclGetLastError", library.last_error);
   if (!library.get_version || !library.get_unique_id || !library.comm_init_rank || !library.comm_destroy ||
       !library.comm_abort || !library.all_reduce || !library.reduce_scatter || !library.reduce ||
-      !library.error_string)
+      !library.all_gather || !library.broadcast || !library.send || !library.recv || !library.group_start ||
+      !library.group_end || !library.error_string)
     throw UsageError(file + " is no NCCL");
   Dl_info info{};
   const bool known = dladdr(reinterpret_cast<const void*>(library.all_reduce), &info) != 0;

@@ -161,7 +161,33 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void add_nccl_tests_flags(CLI::App& app, Options& o, bool rooted) {
+/// "1:0:-1"
+Fault parse_fault(const std::string& text) {
+  Fault fault;
+  char first = 0, second = 0;
+  std::istringstream in(text);
+  in >> fault.rank >> first >> fault.call >> second >> fault.ulps;
+  if (!in || !in.eof() || first != ':' || second != ':' || fault.rank < 0 || fault.ulps == 0)
+    throw CLI::ValidationError("'" + text + "' is no RANK:CALL:ULPS, three numbers, the last one not 0");
+  return fault;
+}
+
+Repeats parse_repeats(const std::string& text) {
+  if (text == "all") return {true, true};
+  Repeats repeats{false, false};
+  for (const std::string& part : parts(text)) {
+    if (part == "split")
+      repeats.split = true;
+    else if (part == "communicator")
+      repeats.communicator = true;
+    else if (part != "none")
+      throw CLI::ValidationError("unknown comparison '" + part +
+                                 "': all|none, or some of split,communicator");
+  }
+  return repeats;
+}
+
+void add_nccl_tests_flags(CLI::App& app, Options& o, const Collective& collective) {
   add(app, "-b,--minbytes", o.min_bytes, parse_size, "SIZE", "smallest message [32M]");
   add(app, "-e,--maxbytes", o.max_bytes, parse_size, "SIZE", "largest message [32M]");
   add(app, "-i,--stepbytes", o.step_bytes, parse_size, "SIZE", "added from size to size [1M]");
@@ -175,8 +201,9 @@ void add_nccl_tests_flags(CLI::App& app, Options& o, bool rooted) {
   add_count(app, "-T,--timeout", o.timeout, "seconds without progress after which a size is given up", 1);
   add(app, "-d,--datatype", o.types, parse_types, "TYPES",
       "all, or some of int8 … uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 [float]");
-  add(app, "-o,--op", o.ops, parse_operations, "OPS", "all, or some of sum|prod|min|max|avg [sum]");
-  if (rooted) add_count(app, "-r,--root", o.root, "the root's rank", 0);
+  if (collective.reduces)
+    add(app, "-o,--op", o.ops, parse_operations, "OPS", "all, or some of sum|prod|min|max|avg [sum]");
+  if (collective.rooted) add_count(app, "-r,--root", o.root, "the root's rank", 0);
 }
 
 /// Options that are understood together with others.
@@ -184,7 +211,7 @@ struct Text {
   std::string contract, schedule, against, child;
 };
 
-void add_own_flags(CLI::App& app, Options& o, Text& text) {
+void add_own_flags(CLI::App& app, Options& o, Text& text, bool reduces) {
   app.add_flag("--host", o.host, "buffers in host memory, and the NCCL for it");
   add_count(app, "--ranks,--np", o.ranks, "start so many processes, without a launcher; 0: do not", 0);
   app.add_flag("--in-place", o.in_place, "one buffer for send and receive");
@@ -202,6 +229,14 @@ void add_own_flags(CLI::App& app, Options& o, Text& text) {
   app.add_option("--schedule", text.schedule,
                  "the schedules, one table each; all: the library's choice, then each [DETCCL_SCHEDULE]")
       ->type_name("SCHEDULES");
+  app.add_option("--native-algo", o.native_algo, "NCCL_ALGO of the native communicator alone: ring, tree …")
+      ->type_name("ALGO");
+  if (reduces) {
+    add(app, "--bits", o.repeats, parse_repeats, "all|none|split,communicator",
+        "compare also with the same buffer in two calls, and with another communicator [split]");
+    add(app, "--inject", o.fault, parse_fault, "RANK:CALL:ULPS",
+        "falsify an element of what RANK received in checked call number CALL of each size");
+  }
   add(app, "--bench", o.bench, parse_bench, "auto|socket|p2p|none",
       "how ranks that share a GPU reach each other [auto]");
   app.add_option("--nccl", o.nccl, "the native NCCL [DETCCL_NCCL_LIBRARY, else the loader's libnccl.so.2]")
@@ -233,9 +268,13 @@ void check_together(const Options& o, const Collective& collective) {
   refuse(o.host && o.graph > 0, "--graph is for GPUs: the host has none");
   refuse(o.host && o.host_time, "--host-time is for GPUs: calls on host memory end before they return");
   refuse(!o.host && o.against == Against::mpi, "--against mpi is for --host");
+  refuse(o.against == Against::mpi && collective.mpi == nullptr, "--against mpi is for reductions");
+  refuse(o.in_place && !collective.can_be_in_place, "--in-place: this collective has two buffers");
+  refuse(o.fault.rank >= 0 && o.fault.call >= o.checks,
+         "--inject: there is no such call: calls are those of -c, from 0 on");
   const bool own_processes = o.ranks > 0 || o.schedules.size() > 1;
   refuse(o.against == Against::mpi && own_processes, "--against mpi takes mpirun and one schedule");
-  refuse(o.against == Against::mpi && o.in_place && collective.scatters,
+  refuse(o.against == Against::mpi && o.in_place && collective.sends_parts,
          "--against mpi: its reduce-scatter in place is another than NCCL's");
 }
 
@@ -276,8 +315,8 @@ Parsed parse_options(int argc, char** argv, const Collective& collective) {
                collective.program);
   app.set_help_flag("-h,--help", "this text");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // as in other programs
-  add_nccl_tests_flags(app, o, collective.rooted);
-  add_own_flags(app, o, text);
+  add_nccl_tests_flags(app, o, collective);
+  add_own_flags(app, o, text, collective.reduces);
   try {
     app.parse(argc, argv);
     understand(o, text);
@@ -299,8 +338,9 @@ std::vector<Task> tasks(const Options& o, const Collective& collective, int rank
       for (std::uint64_t bytes = o.min_bytes; bytes <= o.max_bytes;) {
         // Parts begin at multiples of 16 bytes, as in nccl-tests.
         const std::uint64_t per_rank = bytes / element / parts / (16 / element) * (16 / element);
-        const std::uint64_t count = collective.scatters ? per_rank : bytes / element;
-        list.push_back({type, op, count * element * (collective.scatters ? parts : 1), count});
+        const bool in_parts = collective.sends_parts || collective.receives_parts;
+        const std::uint64_t count = in_parts ? per_rank : bytes / element;
+        list.push_back({type, op, count * element * (in_parts ? parts : 1), count});
         if (o.step_factor > 1 && bytes == 0) break;
         bytes = o.step_factor > 1 ? bytes * o.step_factor : bytes + o.step_bytes;
       }

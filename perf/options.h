@@ -30,6 +30,18 @@ struct ChildPlace {
   std::uint32_t first_step = 0;
 };
 
+/// A fault put into a result on purpose, to show that it is seen.
+struct Fault {
+  int rank = -1;  ///< -1: none
+  std::uint64_t call = 0;
+  std::int64_t ulps = 0;
+};
+
+/// Beside the reference evaluator: that other calls with the same input give the same bits.
+struct Repeats {
+  bool split = true, communicator = false;
+};
+
 struct Options {
   std::uint64_t min_bytes = 32u << 20, max_bytes = 32u << 20;
   std::uint64_t step_bytes = 1u << 20;  ///< added from size to size, where step_factor is 1
@@ -45,8 +57,11 @@ struct Options {
   bool host = false, in_place = false, host_time = false;
   Against against = Against::nothing;
   Bench bench = Bench::automatic;
+  Repeats repeats;
+  Fault fault;
   contract::Contract contract;         ///< --contract, else DETCCL_CONTRACT, else the default
   std::vector<std::string> schedules;  ///< as DETCCL_SCHEDULE has them; empty: as the environment says
+  std::string native_algo;             ///< NCCL_ALGO of the native communicator alone; empty: as it is
   std::string nccl, detccl;            ///< the libraries' files; empty: where they are found
   std::string json;                    ///< file; empty: none
   std::string commit;                  ///< of the source, for the results

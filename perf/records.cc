@@ -23,6 +23,42 @@ std::string schedule() {
   return value == nullptr || *value == '\0' ? "auto" : value;
 }
 
+/// Variables that change what is measured, none of which holds a name or a path.
+constexpr const char* kTold[] = {"CUDA_DEVICE_MAX_CONNECTIONS",
+                                 "CUDA_VISIBLE_DEVICES",
+                                 "DETCCL_CHUNK",
+                                 "DETCCL_CONTRACT",
+                                 "DETCCL_DISABLE",
+                                 "DETCCL_FALLBACK",
+                                 "DETCCL_GROUP",
+                                 "DETCCL_PROVE",
+                                 "DETCCL_SCRATCH",
+                                 "DETCCL_TRACE",
+                                 "HOSTNCCL_PLACEMENT",
+                                 "NCCL_ALGO",
+                                 "NCCL_BUFFSIZE",
+                                 "NCCL_IB_DISABLE",
+                                 "NCCL_MAX_CTAS",
+                                 "NCCL_MAX_NCHANNELS",
+                                 "NCCL_MIN_CTAS",
+                                 "NCCL_MIN_NCHANNELS",
+                                 "NCCL_MNNVL_ENABLE",
+                                 "NCCL_MULTI_RANK_GPU_ENABLE",
+                                 "NCCL_NCHANNELS_PER_NET_PEER",
+                                 "NCCL_NVLS_ENABLE",
+                                 "NCCL_P2P_DISABLE",
+                                 "NCCL_PROTO",
+                                 "NCCL_SHM_DISABLE"};
+
+Json environment() {
+  Json told = Json::object();
+  for (const char* name : kTold) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) told[name] = value;
+  }
+  return told;
+}
+
 /// To three decimals: more is noise.
 double rounded(double value) {
   return std::round(value * 1000.0) / 1000.0;
@@ -67,12 +103,19 @@ Json describe_run(const Setting& s) {
   }
   run["in_place"] = o.in_place;
   run["contract"] = contract::to_string(o.contract);
+  if (s.collective.reduces && o.checks > 0)
+    run["repeats"] = {{"split", o.repeats.split}, {"communicator", o.repeats.communicator}};
+  run["schedules"] = o.schedules.empty() ? Json::array({schedule()}) : Json(o.schedules);
+  run["environment"] = environment();
+  if (o.fault.rank >= 0)
+    run["injected"] = {{"rank", o.fault.rank}, {"call", o.fault.call}, {"ulps", o.fault.ulps}};
   run["iterations"] = o.iterations;
   run["rounds"] = o.host ? Json() : Json(o.rounds);
   run["graph"] = o.graph;
   run["warmup"] = o.warmup;
   run["checks"] = o.checks;
   run["against"] = o.against == Against::nothing ? Json() : Json(name(o.against));
+  if (!o.native_algo.empty()) run["native_algo"] = o.native_algo;
   run["interval"] = "95 % of the median, order statistics";
   return run;
 }
@@ -84,7 +127,7 @@ Json describe_row(const Result& r) {
               {"bytes", r.task.bytes},
               {"count", r.task.count},
               {"datatype", type_name(r.task.type)},
-              {"op", contract::name(r.task.op)},
+              {"op", r.collective.reduces ? contract::name(r.task.op) : "none"},
               {"root", r.collective.rooted ? static_cast<int>(r.options.root) : -1},
               {"schedule", schedule()},
               {"rounds", r.timing.ours.size()},
@@ -101,6 +144,8 @@ Json describe_row(const Result& r) {
     if (eager_gpu) row["peer_host_us"] = spread_json(r.timing.peer_host, kMicro);
   }
   row["bits"] = bits(r);
+  if (r.verdict.split_wrong) row["split"] = *r.verdict.split_wrong == 0 ? "ok" : "WRONG";
+  if (r.verdict.communicator_wrong) row["communicator"] = *r.verdict.communicator_wrong == 0 ? "ok" : "WRONG";
   row["checked"] = r.verdict.checked;
   row["wrong_ranks"] = r.verdict.wrong_ranks;
   row["ranks_agree"] = r.verdict.ranks_agree;

@@ -10,8 +10,20 @@ ncclResult_t reduce(const Library& library, const Call& call, ncclComm_t comm, v
                         call.root, comm, static_cast<cudaStream_t>(stream));
 }
 
-constexpr Collective kReduce{"reduce_perf",           "reduce", false,     true,
-                             [](int) { return 1.0; }, reduce,   mpi_reduce};
+constexpr Collective kReduce{
+    .program = "reduce_perf",
+    .name = "reduce",
+    .reduces = true,
+    .sends_parts = false,
+    .receives_parts = false,
+    .rooted = true,
+    .can_be_in_place = true,
+    .receivers = Receivers::root,
+    .bus_factor = [](int) { return 1.0; },
+    .source = same_element,
+    .nccl = reduce,
+    .mpi = mpi_reduce,
+};
 
 }  // namespace
 }  // namespace detccl::perf

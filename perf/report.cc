@@ -18,6 +18,11 @@ double median(const Json& row, const char* name) {
   return row.at(name).at("median").get<double>();
 }
 
+bool is_wrong(const Json& row) {
+  const auto wrong = [&](const char* name) { return row.value(name, "") == "WRONG"; };
+  return wrong("bits") || wrong("split") || wrong("communicator");
+}
+
 }  // namespace
 
 Report::Report(const Options& options, std::size_t rows)
@@ -60,7 +65,7 @@ int Report::finish() {
   const bool failed = !document_.value("failures", Json::array()).empty() || !headed_;
   std::size_t wrong = 0;
   for (const Json& row : rows)
-    wrong += row.at("bits") == "WRONG" ? 1U : 0U;
+    wrong += is_wrong(row) ? 1U : 0U;
   document_["complete"] = !failed;
   document_["passed"] = !failed && wrong == 0;
   write();
@@ -112,6 +117,9 @@ void Report::print_head() const {
   if (o.host_time) column(8, "host det", "(us)");
   column(9, "schedule", "");
   column(9, "bits", "");
+  const bool repeats = d.contains("repeats");
+  if (repeats && o.repeats.split) column(6, "split", "");
+  if (repeats && o.repeats.communicator) column(6, "comm", "");
   fmt::print("{}\n{}\n", names, units);
   std::fflush(stdout);
 }
@@ -137,6 +145,9 @@ void Report::print_row(const Json& row) const {
   }
   text +=
       fmt::format(" {:>9} {:>9}", row.at("schedule").get<std::string>(), row.at("bits").get<std::string>());
+  for (const char* name : {"split", "communicator"}) {
+    if (row.contains(name)) text += fmt::format(" {:>6}", row.at(name).get<std::string>());
+  }
   fmt::print("{}\n", text);
   std::fflush(stdout);
 }

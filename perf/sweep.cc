@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "report.h"
 
@@ -12,6 +13,30 @@ namespace {
 
 constexpr int kPatience =
     2;  ///< so many sizes may fail one after the other, then a type and operation is left
+
+/// An environment variable while this lives; an empty value changes nothing. NCCL reads its algorithms when
+/// it makes a communicator.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (value.empty()) return;
+    const char* before = std::getenv(name);
+    if (before != nullptr) before_ = before;
+    changed_ = true;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Variable() {
+    if (changed_ && before_) setenv(name_, before_->c_str(), 1);
+    if (changed_ && !before_) unsetenv(name_);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  bool changed_ = false;
+  std::optional<std::string> before_;
+};
 
 std::string beside_program(const char* file) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / file).lexically_normal().string();
@@ -50,6 +75,11 @@ void Sweep::set_up() {
   if (collective_.rooted && options_.root >= static_cast<std::uint64_t>(job_.ranks()))
     throw UsageError("--root " + std::to_string(options_.root) + ": the ranks are 0 to " +
                      std::to_string(job_.ranks() - 1));
+  if (options_.fault.rank >= job_.ranks())
+    throw UsageError("--inject: the ranks are 0 to " + std::to_string(job_.ranks() - 1));
+  if (options_.fault.rank >= 0 && collective_.receivers == Receivers::root &&
+      static_cast<std::uint64_t>(options_.fault.rank) != options_.root)
+    throw UsageError("--inject: only the root receives anything");
   const Job::Place place = job_.place();
   device_ = options_.host ? host_device() : gpu_device(place.local_rank, gpu_);
   native_ = load_library(native_file(options_));
@@ -62,18 +92,23 @@ void Sweep::set_up() {
   std::size_t sent = 0, received = 0;
   tasks_ = tasks(options_, collective_, job_.ranks());
   for (const Task& task : tasks_) {
-    sent = std::max(sent, send_bytes(task));
-    received = std::max(received, task.count * contract::size_of(task.type));
+    sent = std::max(sent, part_bytes(task) * collective_.sent_parts(job_.ranks()));
+    received = std::max(received, part_bytes(task) * collective_.received_parts(job_.ranks()));
   }
-  send_ = device_->allocate(sent);
+  send_ = device_->allocate(options_.in_place ? std::max(sent, received) : sent);
   if (!options_.in_place) receive_ = device_->allocate(received);
-  staging_.resize(sent);
+  staging_.resize(std::max(sent, received));
 }
 
 void Sweep::connect() {
   comms_.emplace();
-  if (options_.against == Against::native) comms_->native.emplace(native_, job_);
+  if (options_.against == Against::native) {
+    const Variable algorithm("NCCL_ALGO", options_.native_algo);
+    comms_->native.emplace(native_, job_);
+  }
   comms_->ours.emplace(ours_, job_);
+  if (collective_.reduces && options_.checks > 0 && options_.repeats.communicator)
+    comms_->other.emplace(ours_, job_);
 }
 
 Ending Sweep::run(std::uint32_t first) {
@@ -105,6 +140,7 @@ Ending Sweep::run(std::uint32_t first) {
       ++step;
   }
   const bool ended = !comms_ || together([&] {
+    if (comms_->other) comms_->other->finish();
     comms_->ours->finish();
     if (comms_->native) comms_->native->finish();
   });
@@ -112,54 +148,19 @@ Ending Sweep::run(std::uint32_t first) {
   return ended ? Ending::through : Ending::broken;
 }
 
-std::size_t Sweep::send_bytes(const Task& task) const {
-  return task.count * contract::size_of(task.type) *
-         (collective_.scatters ? static_cast<std::size_t>(job_.ranks()) : 1);
-}
-
-void Sweep::fill(const Task& task, std::uint64_t seed) {
-  const std::span<std::byte> input(staging_.data(), send_bytes(task));
-  Values(task.type, task.op, seed).fill(static_cast<std::uint32_t>(job_.rank()), input);
-  device_->upload(send_, input);
-}
-
 nlohmann::ordered_json Sweep::measure_task(const Task& task) {
-  const std::size_t part = task.count * contract::size_of(task.type);
-  const std::size_t offset = collective_.scatters ? static_cast<std::size_t>(job_.rank()) * part : 0;
-  const Call call{send_,      options_.in_place ? send_ + offset : receive_,
-                  task.count, task.type,
-                  task.op,    static_cast<int>(options_.root)};
-  fill(task, 0);
-  const auto caller = [&](const Communicator& c) {
-    return
-        [&] { c.check(collective_.nccl(c.library(), call, c.get(), device_->stream()), collective_.name); };
-  };
-  const std::function<void()> ours = caller(*comms_->ours);
+  const Call one = call_of(task);
+  upload_inputs(task, {one}, 0);
+  const std::function<void()> ours = [&] { call(one, *comms_->ours); };
   std::function<void()> peer;
-  if (options_.against == Against::native) peer = caller(*comms_->native);
-  if (options_.against == Against::mpi) peer = [&] { collective_.mpi(call); };
+  if (options_.against == Against::native) peer = [&] { call(one, *comms_->native); };
+  if (options_.against == Against::mpi) peer = [&] { collective_.mpi(one); };
 
   Effort effort{options_.rounds, options_.iterations, options_.warmup, options_.graph, options_.row_seconds};
   if (options_.host) effort.rounds = options_.iterations, effort.calls = 1;
   const Timing timing = measure(job_, *device_, effort, ours, peer);
-  const Verdict verdict = check(task, call, ours);
+  const Verdict verdict = check(task, one);
   return describe_row({options_, collective_, job_.ranks(), task, timing, verdict});
-}
-
-Verdict Sweep::check(const Task& task, const Call& call, const std::function<void()>& ours) {
-  Verdict verdict;
-  const std::size_t part = task.count * contract::size_of(task.type);
-  for (std::uint64_t seed = 0; seed < options_.checks; ++seed) {
-    if (seed > 0 || options_.in_place) fill(task, seed);
-    if (!options_.in_place) device_->poison(receive_, part);
-    ours();
-    device_->wait();
-    const std::span<std::byte> result(staging_.data(), part);
-    device_->download(result, static_cast<const std::byte*>(call.receive));
-    const Values values(task.type, task.op, seed);
-    verdict.add(check_result(job_, {collective_, options_.contract, values, call}, result));
-  }
-  return verdict;
 }
 
 }  // namespace detccl::perf

@@ -36,7 +36,7 @@ class Sweep {
 
  private:
   struct Communicators {
-    std::optional<Communicator> native, ours;
+    std::optional<Communicator> native, ours, other;
   };
 
   /// Whether `action` went well on all ranks; else reason_ says what did not.
@@ -44,9 +44,18 @@ class Sweep {
   void set_up();
   void connect();
   nlohmann::ordered_json measure_task(const Task& task);
-  Verdict check(const Task& task, const Call& call, const std::function<void()>& ours);
-  void fill(const Task& task, std::uint64_t seed);
-  std::size_t send_bytes(const Task& task) const;
+  std::size_t part_bytes(const Task& task) const;
+  Call call_of(const Task& task) const;
+  /// One call's elements in two calls: the lower and the upper ones of every part.
+  std::vector<Call> halves_of(const Call& call) const;
+  void call(const Call& call, const Communicator& comm) const;
+  /// `calls`: of consecutive elements of every part of `task`'s input.
+  void upload_inputs(const Task& task, const std::vector<Call>& calls, std::uint64_t seed);
+  /// Fresh inputs, then the calls, one after the other; what this rank then has received of them.
+  std::span<std::byte> results_of(const Task& task, const std::vector<Call>& calls, std::uint64_t seed,
+                                  const Communicator& comm);
+  Verdict check(const Task& task, const Call& one);
+  void falsify(const Task& task, std::span<std::byte> result) const;
   void tell(const nlohmann::ordered_json& record) const;
 
   Job& job_;

@@ -40,9 +40,9 @@ Layout layout(DataType type) {
 }
 
 template <typename T>
-void fill_as(const Values& values, std::uint32_t rank, std::span<std::byte> buffer) {
+void fill_as(const Values& values, std::uint32_t rank, std::span<std::byte> buffer, std::uint64_t first) {
   for (std::uint64_t i = 0; i < buffer.size() / sizeof(T); ++i) {
-    const T bits = static_cast<T>(values.bits(rank, i));
+    const T bits = static_cast<T>(values.bits(rank, first + i));
     std::memcpy(buffer.data() + i * sizeof(T), &bits, sizeof(T));
   }
 }
@@ -66,16 +66,16 @@ std::uint64_t Values::bits(std::uint32_t rank, std::uint64_t element) const {
   return (sign << sign_bit) | (exponent << mantissa_) | fraction;
 }
 
-void Values::fill(std::uint32_t rank, std::span<std::byte> buffer) const {
+void Values::fill(std::uint32_t rank, std::span<std::byte> buffer, std::uint64_t first) const {
   switch (contract::size_of(type_)) {
     case 1:
-      return fill_as<std::uint8_t>(*this, rank, buffer);
+      return fill_as<std::uint8_t>(*this, rank, buffer, first);
     case 2:
-      return fill_as<std::uint16_t>(*this, rank, buffer);
+      return fill_as<std::uint16_t>(*this, rank, buffer, first);
     case 4:
-      return fill_as<std::uint32_t>(*this, rank, buffer);
+      return fill_as<std::uint32_t>(*this, rank, buffer, first);
     default:
-      return fill_as<std::uint64_t>(*this, rank, buffer);
+      return fill_as<std::uint64_t>(*this, rank, buffer, first);
   }
 }
 

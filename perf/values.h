@@ -20,8 +20,8 @@ class Values {
   /// The bit pattern of element `element` of rank `rank`'s input.
   std::uint64_t bits(std::uint32_t rank, std::uint64_t element) const;
 
-  /// A rank's whole input.
-  void fill(std::uint32_t rank, std::span<std::byte> buffer) const;
+  /// A rank's input from element `first` on.
+  void fill(std::uint32_t rank, std::span<std::byte> buffer, std::uint64_t first = 0) const;
 
  private:
   contract::DataType type_;

@@ -18,6 +18,8 @@ using detccl::test::run;
 
 const std::string kPerf = ALL_REDUCE_PERF_PROGRAM " ";
 const std::string kAll[] = {kPerf, REDUCE_SCATTER_PERF_PROGRAM " ", REDUCE_PERF_PROGRAM " "};
+const std::string kMovers[] = {ALL_GATHER_PERF_PROGRAM " ", ALLTOALL_PERF_PROGRAM " ",
+                               BROADCAST_PERF_PROGRAM " ", SENDRECV_PERF_PROGRAM " "};
 const std::string kLoopback = "env NCCL_SOCKET_IFNAME=lo ";
 
 nlohmann::json read_json(const std::string& path) {
@@ -52,6 +54,23 @@ TEST(Perf, UsageErrorsExitWithTwoAndSayWhy) {
     EXPECT_NE(outcome.output.find(reason), std::string::npos) << options << "\n" << outcome.output;
   }
   EXPECT_EQ(run(kPerf + "--help").exit_code, 0);
+  const std::vector<std::pair<std::string, std::string>> more = {
+      {kPerf + "--inject 1:0:0", "not 0"},
+      {kPerf + "--inject 1:0", "RANK:CALL:ULPS"},
+      {kPerf + "-c 2 --inject 1:2:1", "no such call"},
+      {kPerf + "--bits most", "all|none"},
+      {kMovers[0] + "-o sum", "-o"},
+      {kMovers[0] + "--inject 1:0:1", "--inject"},
+      {kMovers[0] + "--against mpi", "reductions"},
+      {kMovers[1] + "--in-place", "two buffers"},
+      {kMovers[3] + "--in-place", "two buffers"},
+      {kMovers[3] + "-r 0", "-r"},
+  };
+  for (const auto& [command, reason] : more) {
+    const Outcome outcome = run(command + " --host");
+    EXPECT_EQ(outcome.exit_code, 2) << command << "\n" << outcome.output;
+    EXPECT_NE(outcome.output.find(reason), std::string::npos) << command << "\n" << outcome.output;
+  }
 }
 
 TEST(Perf, WhatIsNotThereExitsWithTwoAndSaysSo) {
@@ -60,6 +79,8 @@ TEST(Perf, WhatIsNotThereExitsWithTwoAndSaysSo) {
       {kPerf + "--host --ranks 2 -b 1K -e 1K --nccl /nowhere.so", "/nowhere.so"},
       {kPerf + "--host --ranks 2 -b 1K -e 1K --detccl libc.so.6", "no NCCL"},
       {kAll[2] + "--host --ranks 2 -b 1K -e 1K -r 2", "0 to 1"},
+      {kPerf + "--host --ranks 2 -b 1K -e 1K --inject 2:0:1", "0 to 1"},
+      {kAll[2] + "--host --ranks 2 -b 1K -e 1K -r 1 --inject 0:0:1", "root"},
   };
   for (const auto& [command, reason] : cases) {
     const Outcome outcome = run(kLoopback + command);
@@ -237,6 +258,101 @@ TEST(Perf, WrongBitsExitWithOne) {
     EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
     EXPECT_NE(outcome.output.find("WRONG"), std::string::npos) << outcome.output;
   }
+}
+
+TEST(Perf, MoversBesideTheNativeOnes) {
+  struct Mover {
+    std::string options, name;
+    double factor;
+    int root;
+  };
+  const std::vector<std::pair<std::string, Mover>> movers = {
+      {kMovers[0], {"", "all_gather", 2.0 / 3, -1}},
+      {kMovers[0], {"--in-place ", "all_gather", 2.0 / 3, -1}},
+      {kMovers[1], {"", "alltoall", 2.0 / 3, -1}},
+      {kMovers[2], {"-r 1 ", "broadcast", 1.0, 1}},
+      {kMovers[2], {"--in-place ", "broadcast", 1.0, 0}},
+      {kMovers[3], {"", "sendrecv", 1.0, -1}},
+  };
+  for (const auto& [program, mover] : movers) {
+    const Folder folder;
+    const Outcome outcome =
+        run(kLoopback + program + mover.options +
+            "--host --ranks 3 -b 0 -e 60000 -i 30000 -n 2 -c 2 -d half,double --against native"
+            " --json " +
+            folder.file("j"));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+    const nlohmann::json j = read_json(folder.file("j"));
+    EXPECT_EQ(j.at("collective"), mover.name);
+    ASSERT_EQ(j.at("results").size(), 6u);
+    for (const auto& row : j.at("results")) {
+      EXPECT_EQ(row.at("op"), "none");
+      EXPECT_EQ(row.at("root"), mover.root);
+      EXPECT_EQ(row.at("bits"), "ok");
+      EXPECT_EQ(row.at("checked"), 6);
+      EXPECT_FALSE(row.contains("split"));
+      EXPECT_NEAR(row.at("busbw_gb_s").get<double>(), row.at("algbw_gb_s").get<double>() * mover.factor,
+                  2e-3);
+      expect_spread(row.at("ratio"));
+    }
+  }
+}
+
+TEST(Perf, AFaultPutInIsSeenEveryTime) {
+  for (const std::string& program : kAll) {
+    const Folder folder;
+    const std::string rank = program == kAll[2] ? "0" : "2";
+    const Outcome outcome = run(kLoopback + program +
+                                "--host --ranks 3 -b 240 -e 24000 -i 240 -n 1 -c 2 -d bfloat16 --bits none"
+                                " --json " +
+                                folder.file("j") + " --inject " + rank + ":1:1");
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+    const nlohmann::json j = read_json(folder.file("j"));
+    ASSERT_EQ(j.at("results").size(), 100u);
+    EXPECT_EQ(j.at("injected"), (nlohmann::json{{"rank", std::stoi(rank)}, {"call", 1}, {"ulps", 1}}));
+    for (const auto& row : j.at("results")) {
+      EXPECT_EQ(row.at("bits"), "WRONG") << row;
+      EXPECT_EQ(row.at("wrong_ranks"), 1) << row;
+    }
+  }
+}
+
+TEST(Perf, OtherSplitsAndCommunicatorsGiveTheSameBits) {
+  for (const std::string& program : kAll) {
+    for (const std::string options : {"", " --in-place"}) {
+      const Folder folder;
+      const std::string command =
+          program + "--host -b 48 -e 60K -f 35 -n 1 -d half,float -o sum,avg --bits all" + options;
+      const Outcome outcome = run(kLoopback + command + " --ranks 3 --json " + folder.file("j"));
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+      const nlohmann::json j = read_json(folder.file("j"));
+      for (const auto& row : j.at("results")) {
+        EXPECT_EQ(row.at("split"), "ok") << row;
+        EXPECT_EQ(row.at("communicator"), "ok") << row;
+      }
+    }
+  }
+  // The ring of the library underneath adds in another order where the pieces are others.
+  const Outcome native =
+      run(mpirun(4, "DETCCL_DISABLE=1") + kPerf + "--host -b 64K -e 64K -n 1 --bits split --json /dev/null");
+  EXPECT_EQ(native.exit_code, 1) << native.output;
+  EXPECT_NE(native.output.find("WRONG  WRONG"), std::string::npos) << native.output;
+}
+
+TEST(Perf, TheHeaderTellsSettings) {
+  const Folder folder;
+  const Outcome outcome = run("env NCCL_ALGO=Ring DETCCL_CHUNK=64K DETCCL_LOG=error " + kLoopback + kPerf +
+                              "--host --ranks 2 -b 1K -e 1K -n 1 --schedule auto,tree --native-algo tree"
+                              " --against native --json " +
+                              folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  EXPECT_EQ(j.at("schedules"), (nlohmann::json{"auto", "tree"}));
+  EXPECT_EQ(j.at("native_algo"), "tree");
+  EXPECT_EQ(j.at("environment").at("NCCL_ALGO"), "Ring");
+  EXPECT_EQ(j.at("environment").at("DETCCL_CHUNK"), "64K");
+  EXPECT_FALSE(j.at("environment").contains("NCCL_SOCKET_IFNAME"));
+  EXPECT_FALSE(j.at("environment").contains("DETCCL_NCCL_LIBRARY"));
 }
 
 TEST(Perf, TheTableOfAllSchedules) {
