@@ -20,7 +20,7 @@ def topology(session):
 
 def benches(session):
     for name, program, arguments, figures in (
-            ("copies between GPUs", "peer_bench", ["-n", "5"], peer_figures),
+            ("copies between GPUs", "copy_bench", ["-n", "5"], peer_figures),
             ("fold", "fold_bench", ["-b", "256M", "-e", "256M", "-t", "bfloat16,float32", "-k", "2,8", "-n", "5"],
              fold_figures),
             ("digest", "digest_bench", ["-b", "256M", "-e", "256M", "-n", "5"], digest_figures)):

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace detccl::peer_bench {
+namespace detccl::copy_bench {
 
 struct Options {
   std::uint64_t bytes = std::uint64_t{256} << 20;
@@ -23,4 +23,4 @@ struct Row {
 /// All pairs of the visible GPUs. Throws std::runtime_error for CUDA's errors.
 std::vector<Row> measure(const Options& options);
 
-}  // namespace detccl::peer_bench
+}  // namespace detccl::copy_bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// peer_bench: bytes per second of copies between the GPUs of a host, and within each (peer_bench --help).
+// copy_bench: bytes per second of copies between the GPUs of a host, and within each (copy_bench --help).
 // Exit status: 0, 1 if something failed, 2 for wrong usage.
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "gpu_bench/figures.h"
 #include "measure.h"
 
-namespace detccl::peer_bench {
+namespace detccl::copy_bench {
 namespace {
 
 nlohmann::json describe(const Row& row) {
@@ -34,7 +34,7 @@ void print(const nlohmann::json& row) {
 }
 
 void run(const Options& options, const std::string& file) {
-  nlohmann::json document = gpu_bench::describe_machine("peer_bench", DETCCL_COMMIT);
+  nlohmann::json document = gpu_bench::describe_machine("copy_bench", DETCCL_COMMIT);
   document["bytes"] = options.bytes;
   document["units"] =
       "GB/s of payload (1 GB = 1e9 bytes), each direction; copies within a GPU read and write it";
@@ -48,10 +48,10 @@ void run(const Options& options, const std::string& file) {
 }
 
 }  // namespace
-}  // namespace detccl::peer_bench
+}  // namespace detccl::copy_bench
 
 int main(int argc, char** argv) {
-  using namespace detccl::peer_bench;
+  using namespace detccl::copy_bench;
   Options options;
   std::string json;
   CLI::App app("Speed of copies between the GPUs of this host, and within each");
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   try {
     run(options, json);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "peer_bench: %s\n", error.what());
+    std::fprintf(stderr, "copy_bench: %s\n", error.what());
     return 1;
   }
   return 0;

@@ -6,7 +6,7 @@
 
 #include "gpu_bench/gpu.h"
 
-namespace detccl::peer_bench {
+namespace detccl::copy_bench {
 namespace {
 
 using gpu_bench::GpuMemory;
@@ -105,4 +105,4 @@ std::vector<Row> measure(const Options& options) {
   return rows;
 }
 
-}  // namespace detccl::peer_bench
+}  // namespace detccl::copy_bench
