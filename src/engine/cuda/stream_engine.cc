@@ -20,11 +20,24 @@ int current_device() {
 StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                            std::unique_ptr<transport::NcclExchange> exchange)
     : settings_(settings),
+      rank_(rank),
       ranks_(ranks),
+      gathers_(gathers),
       device_(current_device()),
       exchange_(std::move(exchange)),
       tasks_(settings, rank, ranks, gathers),
       scratch_(ranks == 1 ? 0 : settings.scratch_limit) {
+}
+
+void StreamEngine::use_peers(const PeerSettings& settings) {
+  peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *exchange_);
+}
+
+void StreamEngine::finish_peers() {
+  if (peers_ == nullptr || peers_->failure() != device::cuda::peer::Failure::none) return;
+  const cudaStream_t stream = side_streams_.get(0);
+  order_.before(stream, 0);
+  peers_->finish(stream);
 }
 
 void all_gather_host(transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <cstdlib>
+#include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "nccl_api/runtime.h"
 #include "nccl_api/settings.h"
 #include "nccl_api/settle.h"
+#include "nccl_api/topology.h"
 
 namespace detccl::nccl_api::gpu {
 namespace {
@@ -60,6 +63,23 @@ ncclResult_t agree(Communicator& communicator, NcclExchange& exchange, bool gath
   return ncclSuccess;
 }
 
+/// All ranks get the same answer.
+ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine, const Configuration& c) {
+  constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
+  engine::cuda::PeerSettings settings;
+  settings.blocks = c.peer_blocks;
+  settings.timeout =
+      c.timeout.count() == 0 ? kForEver : static_cast<std::uint64_t>(std::chrono::nanoseconds(c.timeout).count());
+  settings.host = host_number();
+  try {
+    engine.use_peers(settings);
+  } catch (const std::invalid_argument& reason) {
+    return fail(ncclInvalidUsage,
+                fmt::format("{}: DETCCL_SCHEDULE=peer cannot be: {}", communicator.name(), reason.what()));
+  }
+  return ncclSuccess;
+}
+
 ncclResult_t make_shadow(Communicator& communicator) {
   int device = 0;
   ncclResult_t result = real().CommCuDevice(communicator.handle(), &device);
@@ -78,6 +98,10 @@ ncclResult_t make_shadow(Communicator& communicator) {
   auto engine = std::make_unique<StreamEngine>(settings, static_cast<std::uint32_t>(communicator.rank()),
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
                                                std::move(exchange));
+  if (const Configuration& c = runtime().environment.configuration(); c.peer && communicator.ranks() > 1) {
+    result = use_peers(communicator, *engine, c);
+    if (result != ncclSuccess) return result;
+  }
   engine->warm_up();
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));
