@@ -46,7 +46,15 @@ bool take_contract(std::string_view text, Configuration& c) {
 
 bool take_schedule(std::string_view text, Configuration& c) {
   c.schedule = plan::parse_schedule(text);
-  return c.schedule || text == "auto";
+  c.peer = text == "peer";
+  return c.schedule || c.peer || text == "auto";
+}
+
+bool take_peer_blocks(std::string_view text, Configuration& c) {
+  const auto blocks = parse_number(text);
+  if (!blocks || *blocks < 1 || *blocks > 64) return false;
+  c.peer_blocks = static_cast<std::uint32_t>(*blocks);
+  return true;
 }
 
 bool take_chunk(std::string_view text, Configuration& c) {
@@ -162,11 +170,14 @@ constexpr std::array kVariables = {
              "The contract: in which order and precision the ranks' values combine.", take_contract},
     Variable{
         "DETCCL_SCHEDULE", "auto",
-        "auto|gather|direct|ring|tree|halving|hier(A,B)/G, A and B direct or halving",
+        "auto|gather|direct|ring|tree|halving|peer|hier(A,B)/G, A and B direct or halving",
         "How the values travel; it never changes the bits. ring needs a linear contract, tree, halving and "
         "hier "
-        "a tree one. hier goes by A within aligned groups of G ranks, a power of two, and by B between them.",
+        "a tree one. hier goes by A within aligned groups of G ranks, a power of two, and by B between them. "
+        "peer: one kernel of each rank that reads and writes the others' memory, up to 8 GPUs of one host.",
         take_schedule},
+    Variable{"DETCCL_PEER_BLOCKS", "8", "a number, 1 to 64", "Thread blocks of a rank's kernel in schedule peer.",
+             take_peer_blocks},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
     Variable{"DETCCL_GROUP", "auto", "auto, or a power of two",
@@ -205,9 +216,8 @@ constexpr std::array kVariables = {
         "driver, the one for host memory that comes with DetCCL; else what the loader finds as libnccl.so.2.",
         take_nccl_library},
     Variable{"DETCCL_TIMEOUT", "600", "whole seconds, 0 for never",
-             "On host memory: after so long without progress a waiting reduction gives up, and its "
-             "communicator is in "
-             "error.",
+             "On host memory and in schedule peer: after so long without progress a waiting reduction gives up, "
+             "and its communicator is in error.",
              take_timeout},
 };
 
@@ -288,6 +298,10 @@ void Environment::take(std::string_view name, std::string_view value) {
 void Environment::check_combinations() {
   const auto& contract = configuration_.contract;
   const auto& schedule = configuration_.schedule;
+  if (problems_.empty() && configuration_.peer && contract.block != 0) {
+    problems_.push_back(fmt::format("DETCCL_SCHEDULE=peer cannot carry out DETCCL_CONTRACT={}, which has blocks",
+                                    contract::to_string(contract)));
+  }
   if (!problems_.empty() || !schedule || plan::supports(*schedule, contract)) return;
   problems_.push_back(
       fmt::format("DETCCL_SCHEDULE={} cannot carry out DETCCL_CONTRACT={}; allowed: gather or direct with "

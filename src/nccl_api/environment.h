@@ -24,6 +24,8 @@ enum class LogLevel : std::uint8_t { error, warn, info, debug };
 struct Configuration {
   contract::Contract contract;
   std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
+  bool peer = false;                       ///< schedule peer: kernels over peer memory, GPUs only
+  std::uint32_t peer_blocks = 8;           ///< of those kernels
   std::size_t chunk_bytes = 0;             ///< 0: chosen
   std::uint32_t group = 0;                 ///< ranks that are near each other; 0: found out
   std::size_t scratch_bytes = 0;           ///< per communicator; 0: chosen

@@ -56,6 +56,18 @@ TEST(Environment, TakesWhatIsAllowed) {
   EXPECT_TRUE(read({"DETCCL_CONTRACT="}).problems().empty()) << "empty counts as not set";
 }
 
+TEST(Environment, TakesTheScheduleOverPeerMemory) {
+  const Configuration c = read({"DETCCL_SCHEDULE=peer", "DETCCL_PEER_BLOCKS=16"}).configuration();
+  EXPECT_TRUE(c.peer);
+  EXPECT_FALSE(c.schedule.has_value());
+  EXPECT_EQ(c.peer_blocks, 16u);
+  EXPECT_FALSE(read({"DETCCL_SCHEDULE=auto"}).configuration().peer);
+  EXPECT_TRUE(read({"DETCCL_SCHEDULE=peer", "DETCCL_CONTRACT=linear:native"}).problems().empty());
+  EXPECT_EQ(read({"DETCCL_SCHEDULE=peer", "DETCCL_CONTRACT=tree:wide/2"}).problems().size(), 1u);
+  EXPECT_EQ(read({"DETCCL_PEER_BLOCKS=0"}).problems().size(), 1u);
+  EXPECT_EQ(read({"DETCCL_PEER_BLOCKS=65"}).problems().size(), 1u);
+}
+
 TEST(Environment, TakesWhatTracesAndGpusAreTold) {
   const Configuration c =
       read({"DETCCL_TRACE=chunks:64", "DETCCL_TRACE_DIR=/a b", "DETCCL_TRACE_STEPS=100-120",

@@ -93,6 +93,19 @@ class Folder {
       load_all<false>(loaded, i, first);
   }
 
+  /// Folds what load() loaded, no more operands than one group, all of one size, to the payload's type.
+  __device__ Fragment<kPayloadBytes> result(const Loaded& loaded) const {
+    static_assert(!Shape::kMany && !kMixed);
+    Values x;
+    if (kGroup > 2 && a_.linear) {
+      x = leaf(loaded, 0, 0);
+      linear(x, loaded, 1, 0);
+    } else {
+      tree<0, kGroup>(x, loaded, 0);
+    }
+    return encoded(x);
+  }
+
   /// Folds and stores what load() loaded; the groups after the first are loaded as they are needed.
   __device__ void finish(Loaded& loaded, std::uint64_t i) const {
     if constexpr (Shape::kMany) {
@@ -250,6 +263,11 @@ class Folder {
       write_some(f, a_.result + i * sizeof(Partial));
       return;
     }
+    write_some(encoded(x), a_.result + i * sizeof(Bits));
+  }
+
+  /// As elements of the payload's size.
+  __device__ Fragment<kPayloadBytes> encoded(const Values& x) const {
     Fragment<kPayloadBytes> f;
     if (!kMixed && sizeof(Partial) == sizeof(Bits) && a_.finish == Finish::keep) {
 #pragma unroll
@@ -264,7 +282,7 @@ class Folder {
       for (int v = 0; v < V; ++v)
         f.put(v, Element::store(x.at[v]));
     }
-    write_some(f, a_.result + i * sizeof(Bits));
+    return f;
   }
 
   static constexpr int kLevels = 8;  ///< subtrees of kGroup, 2 kGroup … operands that wait at the same time

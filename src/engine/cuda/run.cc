@@ -107,11 +107,41 @@ void Run::fold(const device::host::Arithmetic& arithmetic, std::span<const devic
         "a fold");
 }
 
+/// The calls of communicators that reduce over peer memory: a kernel each.
+class PeerRun {
+ public:
+  static void enqueue(StreamEngine& engine, const StreamCall& call) {
+    const OnDevice guard(engine.device_);
+    const CaptureId capture = capture_of(call.stream);
+    engine.order_.before(call.stream, capture);
+    engine.peers_->enqueue(call.call, engine.tasks_.planner().arithmetic(call.call), call.stream);
+    engine.order_.after(call.stream, capture);
+  }
+};
+
+namespace {
+
+/// Takes turns among the communicators: one thread may have several ranks of one, whose kernels wait for each
+/// other, and streams hold only so many.
+void enqueue_on_peers(std::span<const Work> work) {
+  for (std::size_t i = 0, most = 1; i < most; ++i) {
+    for (const Work& one : work) {
+      if (one.engine->peers() == nullptr) continue;
+      most = std::max(most, one.calls.size());
+      if (i < one.calls.size()) PeerRun::enqueue(*one.engine, one.calls[i]);
+    }
+  }
+}
+
+}  // namespace
+
 void enqueue(std::span<const Work> work) {
+  enqueue_on_peers(work);
   std::vector<std::unique_ptr<Run>> runs;
   std::uint32_t ticks = 0;
   const transport::NcclFunctions* functions = nullptr;
   for (const Work& one : work) {
+    if (one.engine->peers() != nullptr) continue;
     runs.push_back(std::make_unique<Run>(one));
     ticks = std::max(ticks, runs.back()->ticks());
     if (one.engine->exchange() != nullptr) functions = &one.engine->exchange()->functions();

@@ -38,10 +38,23 @@ std::size_t warm_up_bytes(const Settings& settings, std::uint32_t ranks) {
 StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                            std::unique_ptr<transport::NcclExchange> exchange, std::unique_ptr<Reserve> reserve)
     : settings_(settings),
+      rank_(rank),
       ranks_(ranks),
+      gathers_(gathers),
       reserve_(std::move(reserve)),
       exchange_(std::move(exchange)),
       tasks_(settings, rank, ranks, gathers) {
+}
+
+void StreamEngine::use_peers(const PeerSettings& settings) {
+  peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchange_);
+}
+
+void StreamEngine::finish_peers() {
+  if (peers_ == nullptr || peers_->failure() != device::cuda::peer::Failure::none) return;
+  const cudaStream_t stream = reserve_->side_streams.get(0);
+  order_.before(stream, 0);
+  peers_->finish(stream);
 }
 
 void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/cuda/order.h"
+#include "engine/cuda/peer_group.h"
 #include "engine/stream/task_source.h"
 #include "transport/nccl/nccl_exchange.h"
 
@@ -49,21 +50,32 @@ class StreamEngine {
   transport::NcclExchange* exchange() { return exchange_.get(); }
   Order& order() { return order_; }
 
+  /// From now on reductions go over peer memory. Collective, over two ranks or more, before warm_up(). Throws
+  /// as PeerGroup().
+  void use_peers(const PeerSettings& settings);
+  /// Null: they do not.
+  PeerGroup* peers() const { return peers_.get(); }
+  /// The end of a sound engine, before its exchange's. Waits.
+  void finish_peers();
+
   /// Connects to the peers that reductions need. Waits. Collective.
   void warm_up();
 
  private:
   friend class Run;
+  friend class PeerRun;
   static constexpr std::size_t kFoldEvents = 3;
 
   Settings settings_;
-  std::uint32_t ranks_;
+  std::uint32_t rank_, ranks_;
+  bool gathers_;
   std::unique_ptr<Reserve> reserve_;
   std::unique_ptr<transport::NcclExchange> exchange_;
   stream::TaskSource tasks_;
   Order order_;
   Event joined_, exchanged_;
   std::array<Event, kFoldEvents> folded_;  ///< by tick
+  std::unique_ptr<PeerGroup> peers_;
 };
 
 /// Everyone's `bytes` bytes of host memory, in rank order; reserve.greeting takes those of all. Waits. Nothing

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +15,8 @@
 #include "nccl_api/runtime.h"
 #include "nccl_api/settings.h"
 #include "nccl_api/settle.h"
+#include "nccl_api/topology.h"
+#include "transport/peer/peer_memory.h"
 
 namespace detccl::nccl_api::gpu {
 namespace {
@@ -22,6 +26,9 @@ using engine::cuda::StreamEngine;
 using transport::NcclExchange;
 
 constexpr int kManyPeers = 32;
+
+/// The most that ranks tell each other, bytes of each.
+constexpr std::size_t kGreeting = std::max(sizeof(Hello), sizeof(transport::PeerCard));
 
 /// All ranks of the program's communicator, in its order, in one of our own. Its transfers cannot pair with
 /// the program's, and it is blocking whatever the program's is. A rank that is not `able` leaves it to the
@@ -73,7 +80,24 @@ std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
   if (ranks == 1) return std::make_unique<Reserve>(0, 0);
   const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, {});
   return std::make_unique<Reserve>(
-      settings.scratch_limit, std::max(ranks * sizeof(Hello), engine::cuda::warm_up_bytes(settings, ranks)));
+      settings.scratch_limit, std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)));
+}
+
+/// All ranks get the same answer.
+ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine, const Configuration& c) {
+  constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
+  engine::cuda::PeerSettings settings;
+  settings.blocks = c.peer_blocks;
+  settings.timeout =
+      c.timeout.count() == 0 ? kForEver : static_cast<std::uint64_t>(std::chrono::nanoseconds(c.timeout).count());
+  settings.host = host_number();
+  try {
+    engine.use_peers(settings);
+  } catch (const std::invalid_argument& reason) {
+    return fail(ncclInvalidUsage,
+                fmt::format("{}: DETCCL_SCHEDULE=peer cannot be: {}", communicator.name(), reason.what()));
+  }
+  return ncclSuccess;
 }
 
 ncclResult_t make_shadow(Communicator& communicator) {
@@ -102,6 +126,10 @@ ncclResult_t make_shadow(Communicator& communicator) {
   auto engine = std::make_unique<StreamEngine>(settings, static_cast<std::uint32_t>(communicator.rank()),
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
                                                std::move(exchange), std::move(reserve));
+  if (const Configuration& c = runtime().environment.configuration(); c.peer && communicator.ranks() > 1) {
+    result = use_peers(communicator, *engine, c);
+    if (result != ncclSuccess) return result;
+  }
   engine->warm_up();
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));

@@ -59,14 +59,29 @@ ncclResult_t Shadow::after_native(cudaStream_t stream, bool later) {
 }
 
 ncclResult_t Shadow::async_error() const {
+  using device::cuda::peer::Failure;
+  if (engine_->peers() != nullptr) {
+    const Failure failure = engine_->peers()->failure();
+    if (failure == Failure::timeout) return ncclRemoteError;
+    if (failure == Failure::aborted) return ncclInternalError;
+  }
   return engine_->exchange() == nullptr ? ncclSuccess : engine_->exchange()->async_error();
 }
 
 void Shadow::abort() {
+  if (engine_->peers() != nullptr) engine_->peers()->abort();
   if (engine_->exchange() != nullptr) engine_->exchange()->abort();
 }
 
 void Shadow::destroy() {
+  if (engine_->peers() != nullptr) {
+    static_cast<void>(gpu_guarded([&] {
+      const engine::cuda::OnDevice guard(engine_->device());
+      const engine::cuda::OutsideCapture outside;
+      engine_->finish_peers();
+      return ncclSuccess;
+    }));
+  }
   if (engine_->exchange() != nullptr) static_cast<void>(engine_->exchange()->destroy());
 }
 

@@ -35,7 +35,7 @@ def variants(kind, quick):
     if kind != "host":
         yield Variant("host engine", host=True, cases=["reduce.*", "large.*", "pieces.*", "group.*", "streams.*"])
     yield Variant("other placement", placement=True, cases=some)
-    for schedule in ("gather", "direct", "tree"):
+    for schedule in ("gather", "direct", "tree") + (("peer",) if kind == "p2p" else ()):
         yield Variant(f"schedule {schedule}", {"DETCCL_SCHEDULE": schedule}, cases=some)
     yield Variant("the shim", shim=True, cases=["large.*", "group.*", "streams.*", "comm.split", "arguments.*"])
     yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)

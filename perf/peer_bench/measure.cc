@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure.h"
+
+#include <algorithm>
+
+#include "empty_kernel.h"
+#include "ranks.h"
+
+namespace detccl::peer_bench {
+namespace {
+
+using gpu_bench::GpuMemory;
+using gpu_bench::Stopwatch;
+using peer::Mode;
+using plan::Collective;
+
+constexpr std::uint64_t kLarge = std::uint64_t{1} << 20;  ///< compared with a copy
+
+/// What the schedule reads and writes of memory, all ranks together.
+std::uint64_t moved_bytes(Collective collective, Mode mode, std::uint64_t ranks, std::uint64_t bytes) {
+  const std::uint64_t others = bytes * (ranks - 1) / ranks, own = bytes / ranks;
+  std::uint64_t each = 0;
+  if (mode == Mode::packets) {
+    each = bytes + 2 * bytes * (ranks - 1) * 2 + bytes;  // a packet is twice its payload
+    if (collective == Collective::reduce_scatter) each = each / ranks;
+  } else if (mode == Mode::one_shot) {
+    each = 2 * bytes + ranks * bytes + bytes;
+  } else {
+    each = 2 * others + bytes;  // sent, folded
+    each += collective == Collective::all_reduce ? bytes + 2 * others : own;
+  }
+  return each * ranks;
+}
+
+std::vector<double> time_copies(std::uint64_t moved, int samples) {
+  const std::uint64_t bytes = std::min<std::uint64_t>(moved / 2, std::uint64_t{1} << 30);
+  const GpuMemory from(bytes), to(bytes);
+  Stopwatch stopwatch;
+  std::vector<double> seconds;
+  for (int i = -1; i < samples; ++i) {
+    const double time = stopwatch.time(
+        4, [&] { return cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, nullptr); });
+    if (i >= 0) seconds.push_back(time * static_cast<double>(moved) / static_cast<double>(2 * bytes));
+  }
+  return seconds;
+}
+
+Row measure_one(const Options& o, Ranks& ranks, Row row) {
+  peer::Call call;
+  call.collective = row.collective;
+  call.arithmetic = {row.type, contract::Op::sum};
+  call.arithmetic.ranks = row.ranks;
+  call.count = row.bytes / contract::size_of(row.type) /
+               (row.collective == Collective::reduce_scatter ? row.ranks : 1);
+  row.moved = moved_bytes(row.collective, row.mode, row.ranks, row.bytes);
+  const int repeats =
+      static_cast<int>(std::clamp<std::uint64_t>((std::uint64_t{1} << 30) / row.moved, 4, 200));
+  row.seconds = ranks.time(repeats, o.samples, [&](std::uint32_t rank, cudaStream_t stream) {
+    peer::Call mine = call;
+    mine.send = ranks.input(rank);
+    mine.receive = ranks.output(rank);
+    return peer::reduce(ranks.endpoint(rank), mine, row.mode, stream);
+  });
+  if (row.bytes <= kLarge) {
+    row.empty_seconds = ranks.time(repeats, o.samples, [&](std::uint32_t, cudaStream_t stream) {
+      return launch_empty(row.blocks, 512, stream);
+    });
+  } else {
+    row.copy_seconds = time_copies(row.moved, o.samples);
+  }
+  return row;
+}
+
+/// Whether it is worth measuring: no mode far from its sizes.
+bool sensible(Mode mode, const peer::Call& call, const peer::Layout& layout, std::uint64_t bytes) {
+  if (!peer::fits(call, mode, layout)) return false;
+  if (mode == Mode::packets) return bytes <= (std::uint64_t{256} << 10);
+  if (mode == Mode::one_shot) return bytes <= (std::uint64_t{4} << 20);
+  return bytes >= 16384;
+}
+
+}  // namespace
+
+void measure(const Options& o, const std::function<void(const Row&)>& done) {
+  gpu_bench::require(peer::load_kernels());
+  gpu_bench::require(launch_empty(1, 32, nullptr));
+  for (const std::uint32_t n : o.ranks) {
+    for (const std::uint32_t blocks : o.block_counts) {
+      if (n * blocks > 128) continue;  // they have to run at the same time
+      Ranks ranks(n, blocks, o.end_bytes);
+      for (const contract::DataType type : o.types) {
+        for (std::uint64_t bytes = o.begin_bytes; bytes <= o.end_bytes; bytes *= o.factor) {
+          for (const Collective collective : {Collective::all_reduce, Collective::reduce_scatter}) {
+            for (const Mode mode : {Mode::packets, Mode::one_shot, Mode::two_shot}) {
+              peer::Call call;
+              call.collective = collective;
+              call.arithmetic.type = type;
+              call.count =
+                  bytes / contract::size_of(type) / (collective == Collective::reduce_scatter ? n : 1);
+              if (!sensible(mode, call, ranks.layout(), bytes)) continue;
+              Row row;
+              row.collective = collective;
+              row.mode = mode;
+              row.type = type;
+              row.ranks = n;
+              row.blocks = blocks;
+              row.bytes = bytes;
+              done(measure_one(o, ranks, row));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace detccl::peer_bench

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies by a block's threads, between any addresses.
+#pragma once
+
+#include "device/cuda/fragment.cuh"
+
+namespace detccl::device::cuda::peer {
+
+inline constexpr unsigned kCopyBytes = 16;
+
+__device__ __forceinline__ bool is_aligned(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p) % kCopyBytes == 0;
+}
+
+/// Several vectors are under way before the first is stored.
+template <bool kShifted>
+__device__ void copy_vectors(std::byte* to, const std::byte* from, std::uint32_t vectors) {
+  constexpr unsigned kUnroll = kShifted ? 2 : 4;
+  for (unsigned tile = threadIdx.x; tile < vectors; tile += blockDim.x * kUnroll) {
+    Fragment<kCopyBytes> f[kUnroll];
+#pragma unroll
+    for (unsigned u = 0; u < kUnroll; ++u) {
+      const unsigned v = tile + u * blockDim.x;
+      if (v >= vectors) continue;
+      if (kShifted)
+        read_shifted(f[u], from + v * kCopyBytes);
+      else
+        read(f[u], from + v * kCopyBytes);
+    }
+#pragma unroll
+    for (unsigned u = 0; u < kUnroll; ++u) {
+      const unsigned v = tile + u * blockDim.x;
+      if (v < vectors) write(f[u], to + v * kCopyBytes);
+    }
+  }
+}
+
+/// Vectors begin where the destination is aligned. No byte is read outside of the source's 16-byte pieces
+/// that lie wholly in it, except one by one.
+__device__ inline void copy_block(std::byte* to, const std::byte* from, std::uint32_t bytes) {
+  std::uint32_t head = static_cast<std::uint32_t>(
+      (kCopyBytes - reinterpret_cast<std::uintptr_t>(to) % kCopyBytes) % kCopyBytes);
+  const bool shifted = !is_aligned(from + head);
+  if (shifted) head += kCopyBytes;  // the first and the last vector would be read from beyond the array
+  const std::uint32_t at_the_ends = head + (shifted ? kCopyBytes : 0);
+  const std::uint32_t vectors = bytes > at_the_ends ? (bytes - at_the_ends) / kCopyBytes : 0;
+  if (vectors == 0) head = bytes;
+  if (shifted)
+    copy_vectors<true>(to + head, from + head, vectors);
+  else
+    copy_vectors<false>(to + head, from + head, vectors);
+  const std::uint32_t in_vectors = vectors * kCopyBytes;
+  for (std::uint32_t i = threadIdx.x; i < bytes - in_vectors; i += blockDim.x) {
+    const std::uint32_t at = i < head ? i : i + in_vectors;
+    to[at] = from[at];
+  }
+}
+
+}  // namespace detccl::device::cuda::peer

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda/peer/launch.cuh"
+
+namespace detccl::device::cuda::peer {
+
+template cudaError_t launch_steps<contract::WideElement<contract::Float16>>(const Request&);
+template cudaError_t launch_packets<contract::WideElement<contract::Float16>>(const Request&);
+template cudaError_t load<contract::WideElement<contract::Float16>>();
+template cudaError_t launch_steps<contract::NativeElement<contract::Float16>>(const Request&);
+template cudaError_t launch_packets<contract::NativeElement<contract::Float16>>(const Request&);
+template cudaError_t load<contract::NativeElement<contract::Float16>>();
+
+}  // namespace detccl::device::cuda::peer

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host side of the kernels: which one, and with what.
+#pragma once
+
+#include <algorithm>
+
+#include "device/cuda/peer/packets_kernel.cuh"
+#include "device/cuda/peer/steps_kernel.cuh"
+
+namespace detccl::device::cuda::peer {
+
+/// The fold of all ranks' values, at addresses that the kernels fill in.
+template <class Shape>
+void describe_fold(Arguments<Shape::kCapacity>& a, const Request& r) {
+  a = {};
+  a.k = r.part.layout.ranks;
+  a.any_scaled = r.arithmetic.op == contract::Op::premulsum;
+  if (a.any_scaled) a.scaled[0] = 0xffffffff;
+  a.scalar = r.arithmetic.scalar;
+  a.scalar_memory = static_cast<const std::byte*>(r.arithmetic.scalar_memory);
+  a.ranks = r.arithmetic.ranks;
+  a.finish = r.finish;
+  a.linear = r.arithmetic.order == contract::Order::linear;
+}
+
+template <class E, contract::Op kOp>
+using ShapeOf = Shape<E, kOp, static_cast<int>(kMaxRanks), false, false>;
+
+template <class Shape>
+struct StepsLaunch {
+  static cudaError_t launch(const Request& r) {
+    StepsArguments<Shape> a;
+    a.part = r.part;
+    describe_fold<Shape>(a.fold, r);
+    void* parameters[] = {&a};
+    return cudaLaunchKernel(steps_kernel<Shape>, dim3(r.part.partition.blocks), dim3(kThreads), parameters, 0,
+                            r.stream);
+  }
+};
+
+template <class Shape>
+struct PacketsLaunch {
+  static cudaError_t launch(const Request& r) {
+    PacketsArguments<Shape> a;
+    a.part = r.part;
+    describe_fold<Shape>(a.fold, r);
+    const std::uint64_t units = (r.part.partition.shard + kUnit - 1) / kUnit;
+    // A unit per thread while there are blocks.
+    const std::uint64_t blocks =
+        std::min<std::uint64_t>((units + kPacketThreads - 1) / kPacketThreads, r.part.layout.blocks);
+    a.units_per_block = static_cast<std::uint32_t>((units + blocks - 1) / blocks);
+    const std::uint64_t used = (units + a.units_per_block - 1) / a.units_per_block;
+    const auto threads = static_cast<unsigned>(
+        std::min<std::uint64_t>((std::uint64_t{a.units_per_block} + 31) / 32 * 32, kPacketThreads));
+    void* parameters[] = {&a};
+    return cudaLaunchKernel(packets_kernel<Shape>, dim3(static_cast<unsigned>(used)), dim3(threads),
+                            parameters, 0, r.stream);
+  }
+};
+
+template <template <class> class Launch, class E>
+cudaError_t launch_op(const Request& r) {
+  using contract::Op;
+  switch (r.arithmetic.op) {
+    case Op::prod:
+      return Launch<ShapeOf<E, Op::prod>>::launch(r);
+    case Op::min:
+      return Launch<ShapeOf<E, Op::min>>::launch(r);
+    case Op::max:
+      return Launch<ShapeOf<E, Op::max>>::launch(r);
+    case Op::sum:
+    case Op::avg:
+    case Op::premulsum:
+      break;
+  }
+  return Launch<ShapeOf<E, Op::sum>>::launch(r);
+}
+
+template <class Element>
+cudaError_t launch_steps(const Request& request) {
+  return launch_op<StepsLaunch, Element>(request);
+}
+template <class Element>
+cudaError_t launch_packets(const Request& request) {
+  return launch_op<PacketsLaunch, Element>(request);
+}
+
+/// Asking for a kernel's attributes loads it.
+template <class Shape>
+cudaError_t load_shape() {
+  cudaFuncAttributes attributes;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, steps_kernel<Shape>);
+  return error == cudaSuccess ? cudaFuncGetAttributes(&attributes, packets_kernel<Shape>) : error;
+}
+
+template <class... Shapes>
+cudaError_t load_peer_shapes() {
+  cudaError_t error = cudaSuccess;
+  ((error = error == cudaSuccess ? load_shape<Shapes>() : error), ...);
+  return error;
+}
+
+template <class E>
+cudaError_t load() {
+  using contract::Op;
+  return load_peer_shapes<ShapeOf<E, Op::sum>, ShapeOf<E, Op::prod>, ShapeOf<E, Op::min>,
+                          ShapeOf<E, Op::max>>();
+}
+
+}  // namespace detccl::device::cuda::peer

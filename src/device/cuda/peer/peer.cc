@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda/peer/peer.h"
+
+#include <algorithm>
+
+#include "contract/element.h"
+#include "device/cuda/peer/request.h"
+
+namespace detccl::device::cuda::peer {
+namespace {
+
+using contract::Op;
+using plan::Collective;
+
+std::uint64_t message_bytes(const Call& call, const Layout& layout) {
+  const std::uint64_t bytes = call.count * contract::size_of(call.arithmetic.type);
+  return call.collective == Collective::reduce_scatter ? bytes * layout.ranks : bytes;
+}
+
+bool scatters(const Call& call) {
+  return call.collective == Collective::reduce_scatter;
+}
+
+Part part_of(const Endpoint& endpoint) {
+  Part part{};
+  part.layout = endpoint.layout;
+  std::copy(endpoint.regions.begin(), endpoint.regions.end(), std::begin(part.regions));
+  part.words = endpoint.words;
+  part.timeout = endpoint.timeout;
+  part.rank = endpoint.rank;
+  return part;
+}
+
+/// In packets the shard is what one rank folds.
+Partition partition_of(const Call& call, Mode mode, const Layout& layout) {
+  const std::uint64_t total = message_bytes(call, layout);
+  if (mode != Mode::packets) return partition(mode, total, scatters(call), layout);
+  Partition p;
+  p.total = total;
+  p.shard = scatters(call) ? total / layout.ranks : total;
+  return p;
+}
+
+}  // namespace
+
+bool fits(const Call& call, Mode mode, const Layout& layout) {
+  if (layout.ranks < 2 || layout.ranks > kMaxRanks) return false;
+  switch (mode) {
+    case Mode::packets: {
+      const std::uint64_t each = call.count * contract::size_of(call.arithmetic.type);
+      return each <= std::uint64_t{layout.blocks} * kPacketUnits * 8;
+    }
+    case Mode::one_shot:
+      return !scatters(call);
+    case Mode::two_shot:
+      break;
+  }
+  return true;
+}
+
+std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Limits& limits) {
+  const std::uint64_t bytes = message_bytes(call, layout);
+  if (bytes <= limits.packets && fits(call, Mode::packets, layout)) return Mode::packets;
+  if (bytes <= limits.one_shot && fits(call, Mode::one_shot, layout)) return Mode::one_shot;
+  if (fits(call, Mode::two_shot, layout)) return Mode::two_shot;
+  return std::nullopt;
+}
+
+// In drain.cu.
+cudaError_t launch_drain(const Part& part, cudaStream_t stream);
+cudaError_t load_drain();
+
+cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaStream_t stream) {
+  if (!fits(call, mode, endpoint.layout)) return cudaErrorInvalidValue;
+  if (call.count == 0) return cudaSuccess;
+  Part part = part_of(endpoint);
+  part.partition = partition_of(call, mode, endpoint.layout);
+  part.two_shot = mode == Mode::two_shot;
+  part.scattered = scatters(call);
+  part.wanted_by = call.collective == Collective::reduce ? call.root : kEveryone;
+  part.send = static_cast<const std::byte*>(call.send);
+  const bool receives = call.collective != Collective::reduce || call.root == endpoint.rank;
+  part.receive = receives ? static_cast<std::byte*>(call.receive) : nullptr;
+  part.received_from = part.scattered ? endpoint.rank * part.partition.shard : 0;
+  const Request request{.part = part,
+                        .arithmetic = call.arithmetic,
+                        .finish = call.arithmetic.op == Op::avg ? Finish::average : Finish::round,
+                        .stream = stream};
+  return contract::visit_element(
+      call.arithmetic.type, call.arithmetic.accumulate, [&]<class Element>(Element) {
+        return mode == Mode::packets ? launch_packets<Element>(request) : launch_steps<Element>(request);
+      });
+}
+
+cudaError_t drain(const Endpoint& endpoint, cudaStream_t stream) {
+  return launch_drain(part_of(endpoint), stream);
+}
+
+cudaError_t load_kernels() {
+  cudaError_t error = load_drain();
+  for (int type = 0; type < contract::kDataTypes && error == cudaSuccess; ++type) {
+    for (const auto accumulate : {contract::Accumulate::wide, contract::Accumulate::native}) {
+      if (error == cudaSuccess) {
+        error = contract::visit_element(static_cast<contract::DataType>(type), accumulate,
+                                        []<class Element>(Element) { return load<Element>(); });
+      }
+    }
+  }
+  return error;
+}
+
+}  // namespace detccl::device::cuda::peer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What peer.cc asks of the kernels. Internal to the room; peer.h is its interface.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/cuda/launch.h"
+#include "device/cuda/peer/partition.h"
+#include "device/cuda/peer/peer.h"
+
+namespace detccl::device::cuda::peer {
+
+inline constexpr std::uint32_t kEveryone = 0xffffffff;
+
+/// A kernel's part of an operation, whatever the elements are.
+struct Part {
+  Layout layout;
+  Partition partition;
+  std::byte* regions[kMaxRanks];
+  HostWords* words;
+  std::uint64_t timeout;
+  const std::byte* send;
+  std::byte* receive;           ///< null: nothing is received
+  std::uint64_t received_from;  ///< where in the message the byte at `receive` is
+  std::uint32_t rank;
+  std::uint32_t wanted_by;  ///< two_shot: the rank that all results go to; kEveryone; own rank: nobody else's
+  bool two_shot;
+  bool scattered;  ///< every rank wants its own shard only
+};
+
+struct Request {
+  Part part;
+  const Arithmetic& arithmetic;
+  Finish finish;
+  cudaStream_t stream;
+};
+
+/// Enqueue the kernels for elements of class `Element`. Instantiated in elements_*.cu.
+template <class Element>
+cudaError_t launch_steps(const Request& request);
+template <class Element>
+cudaError_t launch_packets(const Request& request);
+template <class Element>
+cudaError_t load();
+
+}  // namespace detccl::device::cuda::peer

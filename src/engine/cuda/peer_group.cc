@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cuda/peer_group.h"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/stream_engine.h"
+
+namespace detccl::engine::cuda {
+namespace {
+
+namespace peer = device::cuda::peer;
+
+std::atomic_ref<std::uint32_t> shared(std::uint32_t& word) {
+  return std::atomic_ref(word);
+}
+
+peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
+  if (ranks > peer::kMaxRanks) {
+    throw std::invalid_argument("it has " + std::to_string(ranks) + " ranks; at most " +
+                                std::to_string(peer::kMaxRanks) + " reduce over peer memory");
+  }
+  peer::Layout layout;
+  layout.ranks = ranks;
+  layout.blocks = blocks;
+  return layout;
+}
+
+}  // namespace
+
+PeerGroup::HostMemory::HostMemory() {
+  void* memory = nullptr;
+  check(cudaHostAlloc(&memory, sizeof *words, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+  words = new (memory) peer::HostWords;
+}
+
+PeerGroup::HostMemory::~HostMemory() {
+  static_cast<void>(cudaFreeHost(words));
+}
+
+PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+                     Reserve& reserve, transport::NcclExchange& exchange)
+    : layout_(layout_of(ranks, settings.blocks)), memory_(settings.host, layout_.bytes()) {
+  std::vector<transport::PeerCard> cards(ranks);
+  all_gather_host(reserve, exchange, rank, ranks, gathers, &memory_.card(), cards.data(), sizeof(transport::PeerCard));
+  if (const auto problem = find_problem(cards)) throw std::invalid_argument(*problem);
+  transport::PeerCard mapped = memory_.card();
+  if (const auto problem = memory_.map(cards, rank))
+    problem->copy(mapped.problem.data(), mapped.problem.size() - 1);
+  all_gather_host(reserve, exchange, rank, ranks, gathers, &mapped, cards.data(), sizeof mapped);
+  if (const auto problem = find_problem(cards)) {
+    finished_ = true;  // nobody has written anything yet
+    throw std::invalid_argument(*problem);
+  }
+  endpoint_.layout = layout_;
+  endpoint_.rank = rank;
+  std::copy(memory_.regions().begin(), memory_.regions().end(), endpoint_.regions.begin());
+  endpoint_.words = host_.words;
+  endpoint_.timeout = settings.timeout;
+  check(peer::load_kernels(), "loading the peer kernels");
+}
+
+PeerGroup::~PeerGroup() {
+  if (finished_) return;
+  abort();
+  // Its peers may be in the middle of an operation.
+  memory_.leave();
+  static_cast<void>(cudaDeviceSynchronize());
+}
+
+void PeerGroup::enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic,
+                        cudaStream_t stream) {
+  if (call.count == 0) return;
+  if (failure() != peer::Failure::none) throw std::runtime_error("a reduction over peer memory has been stopped");
+  peer::Call c;
+  c.collective = call.collective;
+  c.arithmetic = arithmetic;
+  c.root = call.root;
+  c.send = call.send;
+  c.receive = call.receive;
+  c.count = call.count;
+  const auto mode = peer::choose_mode(c, layout_, peer::Limits{});
+  check(mode ? peer::reduce(endpoint_, c, *mode, stream) : cudaErrorInvalidValue, "a reduction over peer memory");
+}
+
+peer::Failure PeerGroup::failure() const {
+  return static_cast<peer::Failure>(shared(host_.words->failure).load(std::memory_order_relaxed));
+}
+
+void PeerGroup::abort() {
+  shared(host_.words->abort).store(1, std::memory_order_relaxed);
+}
+
+void PeerGroup::finish(cudaStream_t stream) {
+  check(peer::drain(endpoint_, stream), "draining peer memory");
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  finished_ = failure() == peer::Failure::none;
+}
+
+}  // namespace detccl::engine::cuda

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's end of a group that reduces over peer memory (docs/peer.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "device/cuda/peer/peer.h"
+#include "engine/cuda/resources.h"
+#include "engine/reduction.h"
+#include "transport/nccl/nccl_exchange.h"
+#include "transport/peer/peer_memory.h"
+
+namespace detccl::engine::cuda {
+
+struct Reserve;
+
+struct PeerSettings {
+  std::uint32_t blocks = 8;                 ///< thread blocks of a rank's kernel; the same on every rank
+  std::uint64_t timeout = 600'000'000'000;  ///< nanoseconds that a kernel waits for a peer
+  std::uint64_t host = 0;                   ///< of this rank: the same number for ranks of one host
+};
+
+/// Thread rule: one thread at a time, except for failure() and abort(). The device must be current.
+class PeerGroup {
+ public:
+  /// Collective, on the current device; `reserve`: as for all_gather_host(). Throws std::invalid_argument with the reason where a rank cannot take
+  /// part: then on every rank, with the same reason.
+  PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+            Reserve& reserve, transport::NcclExchange& exchange);
+  /// Ends as after abort() unless finish() has been called.
+  ~PeerGroup();
+  PeerGroup(const PeerGroup&) = delete;
+  PeerGroup& operator=(const PeerGroup&) = delete;
+
+  /// Puts a reduction on `stream`. Throws CudaError, or std::runtime_error after a failure.
+  void enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic, cudaStream_t stream);
+
+  /// What has stopped a kernel; none for sound ones. Any thread.
+  device::cuda::peer::Failure failure() const;
+  /// Ends kernels that wait. Any thread.
+  void abort();
+  /// Waits until what is on `stream` is done and no other rank writes here any more, if no rank enqueues
+  /// anything further. Only then is the region given back in the end.
+  void finish(cudaStream_t stream);
+
+ private:
+  struct HostMemory {
+    HostMemory();
+    ~HostMemory();
+    HostMemory(const HostMemory&) = delete;
+    HostMemory& operator=(const HostMemory&) = delete;
+    device::cuda::peer::HostWords* words = nullptr;
+  };
+
+  device::cuda::peer::Layout layout_;
+  HostMemory host_;
+  transport::PeerMemory memory_;
+  device::cuda::peer::Endpoint endpoint_;
+  bool finished_ = false;
+};
+
+}  // namespace detccl::engine::cuda
