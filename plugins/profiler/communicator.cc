@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "communicator.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace detccl::profiler {
+namespace {
+
+std::string_view text(const char* t) {
+  return t == nullptr ? std::string_view{} : std::string_view{t};
+}
+
+void widen(std::uint64_t& began, std::uint64_t& ended, const Slot& child) {
+  began = began == 0 ? child.began : std::min(began, child.began);
+  ended = std::max(ended, child.ended);
+}
+
+/// A group's host time is that of the outermost call that the version tells of.
+std::uint64_t group_kind(int version) {
+  return version >= 5 ? abi::group_call : abi::group;
+}
+
+}  // namespace
+
+std::uint64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+bool is_foreign(const Event& event) {
+  return event.kind == abi::proxy_operation && event.proxy_operation.pid != ::getpid();
+}
+
+Communicator::Communicator(std::uint16_t number, Identity identity)
+    : number_(number), identity_(std::move(identity)), began_(now()), ended_(began_) {}
+
+Slot* Communicator::find(const void* opaque) {
+  const auto handle = Handle::from(opaque);
+  if (!handle || handle->communicator != number_) return nullptr;
+  return slots_.find(*handle);
+}
+
+Class& Communicator::class_of(const Event& event) {
+  const std::uint64_t bytes = event.count * bytes_of(event.datatype);
+  const Less::View key{static_cast<unsigned>(std::bit_width(bytes)), text(event.function), text(event.datatype),
+                       text(event.algorithm), text(event.protocol)};
+  auto found = classes_.find(key);
+  if (found == classes_.end()) {
+    ClassKey copy{std::string(text(event.function)), std::string(text(event.datatype)),
+                  std::string(text(event.algorithm)), std::string(text(event.protocol)), std::get<0>(key)};
+    found = classes_.emplace(std::move(copy), Class{}).first;
+  }
+  found->second.count += 1;
+  found->second.bytes += bytes;
+  return found->second;
+}
+
+void Communicator::introduce(const Event& event) {
+  if (identity_.rank < 0) identity_.rank = event.rank;
+  if (event.communicator == 0) return;
+  identity_.communicator = event.communicator;
+  identity_.name = text(event.communicator_name);
+}
+
+void* Communicator::start(const Event& event, bool wanted) {
+  const std::uint64_t time = now();
+  const bool operation = event.kind == abi::collective || event.kind == abi::point_to_point;
+  const std::lock_guard lock(mutex_);
+  ended_ = time;
+  if (operation && identity_.communicator == 0) introduce(event);
+  std::uint32_t index = 0;
+  Slot* slot = slots_.take(index);
+  if (slot == nullptr) {
+    ++dropped_;
+    return nullptr;
+  }
+  settle(*slot);
+  const std::uint32_t generation = slot->generation;
+  *slot = {};
+  slot->generation = generation;
+  slot->kind = wanted ? event.kind : 0;
+  slot->open = true;
+  slot->parent = is_foreign(event) ? nullptr : event.parent;
+  slot->began = event.kind == abi::kernel_channel ? event.channel.timer : time;
+  if (slot->began == 0) slot->began = time;  // version 3 has no timer of the GPU
+  if (operation && wanted) slot->of = &class_of(event);
+  return Handle{number_, index, generation}.opaque();
+}
+
+void Communicator::set_chained(void* handle, void* chained) {
+  const std::lock_guard lock(mutex_);
+  if (Slot* slot = find(handle); slot != nullptr) slot->chained = chained;
+}
+
+void* Communicator::chained(const void* handle) {
+  const std::lock_guard lock(mutex_);
+  const Slot* slot = find(handle);
+  return slot == nullptr ? nullptr : slot->chained;
+}
+
+void Communicator::kernel_stopped(const void* handle, std::uint64_t timer) {
+  const std::lock_guard lock(mutex_);
+  Slot* slot = find(handle);
+  if (slot != nullptr && slot->open && slot->kind == abi::kernel_channel) slot->ended = timer;
+}
+
+void* Communicator::stop(const void* handle) {
+  const std::uint64_t time = now();
+  const std::lock_guard lock(mutex_);
+  Slot* slot = find(handle);
+  if (slot == nullptr || !slot->open) return nullptr;
+  slot->open = false;
+  if (slot->kind != abi::kernel_channel || slot->ended == 0) slot->ended = time;
+  ended_ = time;
+  if (slot->kind == group_kind(identity_.version)) groups_.add(slot->ended - slot->began);
+  count_for_parent(*slot);
+  slots_.give_back(Handle::from(handle)->slot);
+  return slot->chained;
+}
+
+void Communicator::count_for_parent(const Slot& child) {
+  if (child.kind != abi::kernel_channel && child.kind != abi::proxy_operation) return;
+  Slot* parent = find(child.parent);
+  if (parent == nullptr || parent->of == nullptr || child.ended < child.began) return;
+  if (child.kind == abi::kernel_channel) widen(parent->gpu_began, parent->gpu_ended, child);
+  if (child.kind == abi::proxy_operation) widen(parent->network_began, parent->network_ended, child);
+}
+
+void Communicator::settle(Slot& slot) {
+  if (slot.of == nullptr) return;
+  if (slot.gpu_ended != 0) slot.of->gpu.add(slot.gpu_ended - slot.gpu_began);
+  if (slot.network_ended != 0) slot.of->network.add(slot.network_ended - slot.network_began);
+  slot.gpu_began = slot.gpu_ended = slot.network_began = slot.network_ended = 0;
+}
+
+}  // namespace detccl::profiler
