@@ -19,6 +19,10 @@ void widen(std::uint64_t& began, std::uint64_t& ended, const Slot& child) {
   ended = std::max(ended, child.ended);
 }
 
+std::uint64_t bytes_in(const Event& event) {
+  return event.count * bytes_of(event.datatype);
+}
+
 /// A group's host time is that of the outermost call that the version tells of.
 std::uint64_t group_kind(int version) {
   return version >= 5 ? abi::group_call : abi::group;
@@ -46,7 +50,7 @@ Slot* Communicator::find(const void* opaque) {
 }
 
 Class& Communicator::class_of(const Event& event) {
-  const std::uint64_t bytes = event.count * bytes_of(event.datatype);
+  const std::uint64_t bytes = bytes_in(event);
   const Less::View key{static_cast<unsigned>(std::bit_width(bytes)), text(event.function), text(event.datatype),
                        text(event.algorithm), text(event.protocol)};
   auto found = classes_.find(key);
@@ -55,8 +59,6 @@ Class& Communicator::class_of(const Event& event) {
                   std::string(text(event.algorithm)), std::string(text(event.protocol)), std::get<0>(key)};
     found = classes_.emplace(std::move(copy), Class{}).first;
   }
-  found->second.count += 1;
-  found->second.bytes += bytes;
   return found->second;
 }
 
@@ -74,7 +76,7 @@ void* Communicator::start(const Event& event, bool wanted) {
   ended_ = time;
   if (operation && identity_.communicator == 0) introduce(event);
   std::uint32_t index = 0;
-  Slot* slot = slots_.take(index);
+  Slot* slot = slots_.take(operation, index);
   if (slot == nullptr) {
     ++dropped_;
     return nullptr;
@@ -85,11 +87,33 @@ void* Communicator::start(const Event& event, bool wanted) {
   slot->generation = generation;
   slot->kind = wanted ? event.kind : 0;
   slot->open = true;
+  slot->operation = operation;
   slot->parent = is_foreign(event) ? nullptr : event.parent;
   slot->began = event.kind == abi::kernel_channel ? event.channel.timer : time;
   if (slot->began == 0) slot->began = time;  // version 3 has no timer of the GPU
-  if (operation && wanted) slot->of = &class_of(event);
+  if (operation && wanted) {
+    slot->of = &class_of(event);
+    slot->of->count += 1;
+    slot->of->bytes += bytes_in(event);
+  }
   return Handle{number_, index, generation}.opaque();
+}
+
+void Communicator::observe(const profile::Operation& operation, profile::Moment moment,
+                           std::uint64_t nanoseconds) {
+  Event event;
+  event.function = operation.function;
+  event.datatype = operation.datatype;
+  event.algorithm = "detccl";
+  event.protocol = operation.schedule;
+  event.count = operation.count;
+  const std::uint64_t time = now();
+  const std::lock_guard lock(mutex_);
+  ended_ = time;
+  Class& of = class_of(event);
+  if (moment == profile::Moment::measured) return of.gpu.add(nanoseconds);
+  of.count += 1;
+  of.bytes += bytes_in(event);
 }
 
 void Communicator::set_chained(void* handle, void* chained) {
@@ -119,7 +143,7 @@ void* Communicator::stop(const void* handle) {
   ended_ = time;
   if (slot->kind == group_kind(identity_.version)) groups_.add(slot->ended - slot->began);
   count_for_parent(*slot);
-  slots_.give_back(Handle::from(handle)->slot);
+  slots_.give_back(slot->operation, Handle::from(handle)->slot);
   return slot->chained;
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "event.h"
+#include "profile/operation.h"
 #include "profile/sketch.h"
 #include "slots.h"
 
@@ -64,6 +65,9 @@ class Communicator {
   void kernel_stopped(const void* handle, std::uint64_t timer);
   /// The other plugin's handle.
   void* stop(const void* handle);
+
+  /// A reduction of libdetccl.so's own.
+  void observe(const profile::Operation& operation, profile::Moment moment, std::uint64_t nanoseconds);
 
   /// What is known now, the children of all events included. `use`: called with it, nothing may call back.
   struct View {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "chain.h"
+#include "observer.h"
 #include "registry.h"
 #include "settings.h"
 #include "summary.h"
@@ -46,6 +47,7 @@ abi::Result init(void** context, int* mask, Identity identity, abi::Logger log) 
     *context = Registry::context_of(*communicator);
     if (const Chain* other = chain(V); other != nullptr)
       communicator->has_chain = other->init(*communicator, copy, log);
+    observe_detccl();
     mask_of_nccl() = mask;
     set_mask(mask, *communicator);
   });

@@ -24,23 +24,20 @@ void* Handle::opaque() const {
   return reinterpret_cast<void*>(bits);
 }
 
-Slot* Slots::take(std::uint32_t& index) {
-  if (free_.size() <= kLingering && slots_.size() < kMost) {
+Slot* Slots::take(bool operation, std::uint32_t& index) {
+  std::deque<std::uint32_t>& rest = resting(operation);
+  if (rest.size() <= (operation ? kOperationsResting : kOthersResting) && slots_.size() < kMost) {
     index = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
-  } else if (!free_.empty()) {
-    index = free_.front();
-    free_.pop_front();
+  } else if (!rest.empty()) {
+    index = rest.front();
+    rest.pop_front();
   } else {
     return nullptr;
   }
   Slot& slot = slots_[index];
   slot.generation = (slot.generation + 1) & kGenerations;
   return &slot;
-}
-
-void Slots::give_back(std::uint32_t index) {
-  free_.push_back(index);
 }
 
 Slot* Slots::find(const Handle& handle) {

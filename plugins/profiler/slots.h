@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of one communicator that are under way, or were a moment ago. NCCL goes on naming an event as the parent
-// of others after it has stopped it, and does not say when that ends; so a slot is used again only after
-// kLingering others, and a number in each handle tells its users apart.
+// The events of one communicator that are under way, or were a moment ago. NCCL goes on naming an operation as the
+// parent of others after it has stopped it, for as long as the GPU is behind, and does not say when that ends; so an
+// operation's slot is used again only after those of many others, and a number in each handle tells its users apart.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,7 @@ struct Slot {
   std::uint64_t kind = 0;
   std::uint32_t generation = 0;
   bool open = false;
+  bool operation = false;  ///< collective or point-to-point
   Class* of = nullptr;     ///< collectives and point-to-point operations
   void* parent = nullptr;  ///< of their children: their handle
   std::uint64_t began = 0, ended = 0;  ///< nanoseconds, of the clock that the kind is measured with
@@ -39,19 +40,23 @@ struct Slot {
 
 class Slots {
  public:
-  static constexpr std::size_t kLingering = 2048;
+  /// Slots that rest: of operations, and of other events.
+  static constexpr std::size_t kOperationsResting = 8192, kOthersResting = 64;
   static constexpr std::size_t kMost = std::size_t{1} << 18;
 
-  /// A slot that nothing uses, and its last user's data; null if there are too many open. Its generation is new, the
+  /// A slot that nothing uses, with its last user's data; null if there are too many open. Its generation is new, the
   /// rest is left to the caller.
-  Slot* take(std::uint32_t& index);
-  void give_back(std::uint32_t index);
+  Slot* take(bool operation, std::uint32_t& index);
+  /// As it was taken.
+  void give_back(bool operation, std::uint32_t index) { resting(operation).push_back(index); }
   Slot* find(const Handle& handle);
   std::deque<Slot>& all() { return slots_; }
 
  private:
+  std::deque<std::uint32_t>& resting(bool operation) { return operation ? operations_ : others_; }
+
   std::deque<Slot> slots_;
-  std::deque<std::uint32_t> free_;  ///< the one that rested longest first
+  std::deque<std::uint32_t> operations_, others_;  ///< the one that rested longest first
 };
 
 }  // namespace detccl::profiler

@@ -55,6 +55,7 @@ double Sketch::standard_error() const {
 
 double Sketch::quantile(double q) const {
   if (count_ == 0) return 0;
+  if (q >= 1) return static_cast<double>(max_);
   const double wanted = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
   double seen = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
