@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL's profiler interface in its six versions, as far as bytes go: what NCCL 2.23 … 2.30 hands to a plugin. The
-// names are DetCCL's own.
+// NCCL's profiler interface in its six versions, as far as bytes go: what NCCL 2.23 … 2.30 hands to a plugin.
+// The names are DetCCL's own.
 #pragma once
 
 #include <sys/types.h>
@@ -348,8 +348,8 @@ using Profiler3 = Functions1<Event3, StateArguments1>;
 
 struct Profiler4 {
   const char* name;
-  Result (*init)(void** context, int* mask, const char* communicator_name, std::uint64_t communicator, int nodes,
-                 int ranks, int rank, Logger log);
+  Result (*init)(void** context, int* mask, const char* communicator_name, std::uint64_t communicator,
+                 int nodes, int ranks, int rank, Logger log);
   Result (*start)(void* context, void** handle, Event4* event);
   Result (*stop)(void* handle);
   Result (*record)(void* handle, int state, StateArguments4* arguments);
@@ -359,8 +359,8 @@ struct Profiler4 {
 template <class Event>
 struct Functions5 {
   const char* name;
-  Result (*init)(void** context, std::uint64_t communicator, int* mask, const char* communicator_name, int nodes,
-                 int ranks, int rank, Logger log);
+  Result (*init)(void** context, std::uint64_t communicator, int* mask, const char* communicator_name,
+                 int nodes, int ranks, int rank, Logger log);
   Result (*start)(void* context, void** handle, Event* event);
   Result (*stop)(void* handle);
   Result (*record)(void* handle, int state, StateArguments4* arguments);

@@ -69,11 +69,11 @@ class ChainOf final : public Chain {
     if constexpr (To <= 3) {
       result = other_.init(&c.chain_context, &c.chain_mask);
     } else if constexpr (To == 4) {
-      result = other_.init(&c.chain_context, &c.chain_mask, id.name.c_str(), id.communicator, id.nodes, id.ranks,
-                           id.rank, log);
+      result = other_.init(&c.chain_context, &c.chain_mask, id.name.c_str(), id.communicator, id.nodes,
+                           id.ranks, id.rank, log);
     } else {
-      result = other_.init(&c.chain_context, id.communicator, &c.chain_mask, id.name.c_str(), id.nodes, id.ranks,
-                           id.rank, log);
+      result = other_.init(&c.chain_context, id.communicator, &c.chain_mask, id.name.c_str(), id.nodes,
+                           id.ranks, id.rank, log);
     }
     return result == abi::success;
   }

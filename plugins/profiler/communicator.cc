@@ -41,7 +41,8 @@ bool is_foreign(const Event& event) {
 }
 
 Communicator::Communicator(std::uint16_t number, Identity identity)
-    : number_(number), identity_(std::move(identity)), began_(now()), ended_(began_) {}
+    : number_(number), identity_(std::move(identity)), began_(now()), ended_(began_) {
+}
 
 Slot* Communicator::find(const void* opaque) {
   const auto handle = Handle::from(opaque);
@@ -51,8 +52,8 @@ Slot* Communicator::find(const void* opaque) {
 
 Class& Communicator::class_of(const Event& event) {
   const std::uint64_t bytes = bytes_in(event);
-  const Less::View key{static_cast<unsigned>(std::bit_width(bytes)), text(event.function), text(event.datatype),
-                       text(event.algorithm), text(event.protocol)};
+  const Less::View key{static_cast<unsigned>(std::bit_width(bytes)), text(event.function),
+                       text(event.datatype), text(event.algorithm), text(event.protocol)};
   auto found = classes_.find(key);
   if (found == classes_.end()) {
     ClassKey copy{std::string(text(event.function)), std::string(text(event.datatype)),

@@ -41,7 +41,9 @@ class Communicator {
   struct Less {
     using is_transparent = void;
     using View = std::tuple<unsigned, std::string_view, std::string_view, std::string_view, std::string_view>;
-    static View view(const ClassKey& k) { return {k.doubling, k.function, k.datatype, k.algorithm, k.protocol}; }
+    static View view(const ClassKey& k) {
+      return {k.doubling, k.function, k.datatype, k.algorithm, k.protocol};
+    }
     static const View& view(const View& v) { return v; }
     template <class A, class B>
     bool operator()(const A& a, const B& b) const {

@@ -13,13 +13,12 @@ using namespace abi;
 /// Version 1 has numbers for what later ones have texts for: those of NCCL 2.23.
 constexpr std::array<const char*, 8> kFunctions = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
                                                    "AllReduce", "SendRecv", "Send",      "Recv"};
-constexpr std::array<const char*, 7> kAlgorithms = {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN",
-                                                    "NVLS", "NVLS_TREE", "PAT"};
+constexpr std::array<const char*, 7> kAlgorithms = {
+    "TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
 constexpr std::array<const char*, 3> kProtocols = {"LL", "LL128", "SIMPLE"};
-constexpr std::array<const char*, 12> kTypes = {"ncclInt8",     "ncclUint8",      "ncclInt32",   "ncclUint32",
-                                                "ncclInt64",    "ncclUint64",     "ncclFloat16", "ncclFloat32",
-                                                "ncclFloat64",  "ncclBfloat16",   "ncclFloat8e4m3",
-                                                "ncclFloat8e5m2"};
+constexpr std::array<const char*, 12> kTypes = {
+    "ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",   "ncclInt64",      "ncclUint64",
+    "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 constexpr std::array<std::uint64_t, 12> kTypeBytes = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
 template <std::size_t N>
@@ -67,7 +66,8 @@ void read_point_to_point(const P& p, Event& e) {
   e.receive = p.buffer;
   e.count = p.count;
   e.root = p.peer;
-  if constexpr (requires { p.function + std::uint8_t{}; } && !requires { p.function[0]; }) {
+  if constexpr (
+      requires { p.function + std::uint8_t{}; } && !requires { p.function[0]; }) {
     e.function = text_of(kFunctions, p.function);
     e.datatype = text_of(kTypes, p.datatype);
   } else {
@@ -206,8 +206,8 @@ bool comes_with(std::uint64_t kind, std::uint64_t mask) {
   constexpr std::uint64_t kCopies = copy_collective | copy_sync | copy_batch;
   switch (kind) {
     case group_call:
-      return (mask & (group_call | point_to_point_call | collective_call | kernel_launch | group | collective |
-                      point_to_point | kBelow | kCopies)) != 0;
+      return (mask & (group_call | point_to_point_call | collective_call | kernel_launch | group |
+                      collective | point_to_point | kBelow | kCopies)) != 0;
     case collective_call:
       return (mask & (collective_call | collective | kBelow | kCopies)) != 0;
     case point_to_point_call:

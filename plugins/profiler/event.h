@@ -46,8 +46,8 @@ Version write(const Event& event);
 /// The kinds that version 1 … 6 has.
 std::uint64_t kinds_of(int version);
 
-/// Whether NCCL hands over events of `kind` to a plugin that asks for those in `mask`: with an event it also hands
-/// over those that it belongs to.
+/// Whether NCCL hands over events of `kind` to a plugin that asks for those in `mask`: with an event it also
+/// hands over those that it belongs to.
 bool comes_with(std::uint64_t kind, std::uint64_t mask);
 
 /// Bytes of an element of NCCL's type "ncclFloat32" …; 0 if it is none.

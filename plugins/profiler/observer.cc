@@ -2,10 +2,12 @@
 #include "observer.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <exception>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "registry.h"
@@ -46,7 +48,27 @@ void end(const profile::Operation& operation) {
     context = found->second;
     all.contexts.erase(found);
   }
-  if (const auto communicator = registry().remove(context); communicator != nullptr) write_summary(*communicator);
+  if (const auto communicator = registry().remove(context); communicator != nullptr)
+    write_summary(*communicator);
+}
+
+/// For dl_iterate_phdr: the first library that has it.
+int look(dl_phdr_info* object, std::size_t, void* found) {
+  const std::string_view path = object->dlpi_name;
+  if (!path.ends_with("/libdetccl.so") && !path.ends_with("/libnccl.so.2")) return 0;
+  void* library = dlopen(object->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return 0;
+  void* symbol = dlsym(library, "detcclObserve");
+  dlclose(library);
+  *static_cast<void**>(found) = symbol;
+  return symbol == nullptr ? 0 : 1;
+}
+
+/// Preloaded or linked; or opened with symbols of its own.
+profile::Observe find_observe() {
+  void* found = dlsym(RTLD_DEFAULT, "detcclObserve");
+  if (found == nullptr) dl_iterate_phdr(look, &found);
+  return reinterpret_cast<profile::Observe>(found);
 }
 
 void observer(const profile::Operation* operation, profile::Moment moment, std::uint64_t nanoseconds) {
@@ -65,8 +87,7 @@ void observe_detccl() {
   static std::once_flag once;
   std::call_once(once, [] {
     if (settings().mask == 0) return;
-    const auto observe = reinterpret_cast<profile::Observe>(dlsym(RTLD_DEFAULT, "detcclObserve"));
-    if (observe != nullptr) observe(observer);
+    if (const profile::Observe observe = find_observe(); observe != nullptr) observe(observer);
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that NCCL calls: on the thread of the program's call, on its proxies' threads and in host functions of
-// CUDA streams, so they call nothing of CUDA's. Nothing that goes wrong here is NCCL's concern: they answer success.
+// The functions that NCCL calls: on the thread of the program's call, on its proxies' threads and in host
+// functions of CUDA streams, so they call nothing of CUDA's. Nothing that goes wrong here is NCCL's concern:
+// they answer success.
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -65,20 +66,21 @@ abi::Result init3(void** context, int* mask) noexcept {
 Identity identity_of(const char* name, std::uint64_t communicator, int nodes, int ranks, int rank) {
   return {0, communicator, name == nullptr ? "" : name, rank, ranks, nodes};
 }
-abi::Result init4(void** context, int* mask, const char* name, std::uint64_t communicator, int nodes, int ranks,
-                  int rank, abi::Logger log) noexcept {
+abi::Result init4(void** context, int* mask, const char* name, std::uint64_t communicator, int nodes,
+                  int ranks, int rank, abi::Logger log) noexcept {
   return init<4>(context, mask, identity_of(name, communicator, nodes, ranks, rank), log);
 }
 template <int V>
-abi::Result init5(void** context, std::uint64_t communicator, int* mask, const char* name, int nodes, int ranks,
-                  int rank, abi::Logger log) noexcept {
+abi::Result init5(void** context, std::uint64_t communicator, int* mask, const char* name, int nodes,
+                  int ranks, int rank, abi::Logger log) noexcept {
   return init<V>(context, mask, identity_of(name, communicator, nodes, ranks, rank), log);
 }
 
 /// Of what NCCL hands over, what the summary is made of.
 bool measured(std::uint64_t kind, int version) {
   const std::uint64_t group = version >= 5 ? abi::group_call : abi::group;
-  return (kind & (group | abi::collective | abi::point_to_point | abi::proxy_operation | abi::kernel_channel)) != 0;
+  return (kind &
+          (group | abi::collective | abi::point_to_point | abi::proxy_operation | abi::kernel_channel)) != 0;
 }
 
 void* translated(Communicator& c, const void* handle) {
@@ -161,16 +163,10 @@ __attribute__((visibility("default"))) extern const abi::Profiler4 ncclProfiler_
 __attribute__((visibility("default"))) extern const abi::Profiler5 ncclProfiler_v5;
 __attribute__((visibility("default"))) extern const abi::Profiler6 ncclProfiler_v6;
 
-const abi::Profiler1 ncclProfiler_v1 = {
-    kName, init1, start<1>, stop<1>, record<1>, finalize<1>};
-const abi::Profiler2 ncclProfiler_v2 = {
-    kName, init2, start<2>, stop<2>, record<2>, finalize<2>};
-const abi::Profiler3 ncclProfiler_v3 = {
-    kName, init3, start<3>, stop<3>, record<3>, finalize<3>};
-const abi::Profiler4 ncclProfiler_v4 = {
-    kName, init4, start<4>, stop<4>, record<4>, finalize<4>};
-const abi::Profiler5 ncclProfiler_v5 = {
-    kName, init5<5>, start<5>, stop<5>, record<5>, finalize<5>};
-const abi::Profiler6 ncclProfiler_v6 = {
-    kName, init5<6>, start<6>, stop<6>, record<6>, finalize<6>};
+const abi::Profiler1 ncclProfiler_v1 = {kName, init1, start<1>, stop<1>, record<1>, finalize<1>};
+const abi::Profiler2 ncclProfiler_v2 = {kName, init2, start<2>, stop<2>, record<2>, finalize<2>};
+const abi::Profiler3 ncclProfiler_v3 = {kName, init3, start<3>, stop<3>, record<3>, finalize<3>};
+const abi::Profiler4 ncclProfiler_v4 = {kName, init4, start<4>, stop<4>, record<4>, finalize<4>};
+const abi::Profiler5 ncclProfiler_v5 = {kName, init5<5>, start<5>, stop<5>, record<5>, finalize<5>};
+const abi::Profiler6 ncclProfiler_v6 = {kName, init5<6>, start<6>, stop<6>, record<6>, finalize<6>};
 }

@@ -6,8 +6,8 @@
 
 namespace detccl::profiler {
 
-/// DETCCL_PROFILER_…, read once. A value that is not allowed is told on standard error and counts as not set: a
-/// profiler does not stop a job.
+/// DETCCL_PROFILER_…, read once. A value that is not allowed is told on standard error and counts as not set:
+/// a profiler does not stop a job.
 struct Settings {
   std::string folder = "detccl-profile";  ///< DETCCL_PROFILER_DIR
   std::string chain;                      ///< DETCCL_PROFILER_CHAIN: another plugin's file; empty: none

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of one communicator that are under way, or were a moment ago. NCCL goes on naming an operation as the
-// parent of others after it has stopped it, for as long as the GPU is behind, and does not say when that ends; so an
-// operation's slot is used again only after those of many others, and a number in each handle tells its users apart.
+// The events of one communicator that are under way, or were a moment ago. NCCL goes on naming an operation
+// as the parent of others after it has stopped it, for as long as the GPU is behind, and does not say when
+// that ends; so an operation's slot is used again only after those of many others, and a number in each
+// handle tells its users apart.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +29,9 @@ struct Slot {
   std::uint64_t kind = 0;
   std::uint32_t generation = 0;
   bool open = false;
-  bool operation = false;  ///< collective or point-to-point
-  Class* of = nullptr;     ///< collectives and point-to-point operations
-  void* parent = nullptr;  ///< of their children: their handle
+  bool operation = false;              ///< collective or point-to-point
+  Class* of = nullptr;                 ///< collectives and point-to-point operations
+  void* parent = nullptr;              ///< of their children: their handle
   std::uint64_t began = 0, ended = 0;  ///< nanoseconds, of the clock that the kind is measured with
   // What its children took together, of a collective or point-to-point operation; 0 … 0 if there were none.
   std::uint64_t gpu_began = 0, gpu_ended = 0;
@@ -44,8 +45,8 @@ class Slots {
   static constexpr std::size_t kOperationsResting = 8192, kOthersResting = 64;
   static constexpr std::size_t kMost = std::size_t{1} << 18;
 
-  /// A slot that nothing uses, with its last user's data; null if there are too many open. Its generation is new, the
-  /// rest is left to the caller.
+  /// A slot that nothing uses, with its last user's data; null if there are too many open. Its generation is
+  /// new, the rest is left to the caller.
   Slot* take(bool operation, std::uint32_t& index);
   /// As it was taken.
   void give_back(bool operation, std::uint32_t index) { resting(operation).push_back(index); }

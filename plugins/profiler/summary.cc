@@ -42,15 +42,16 @@ std::string sketch_text(const profile::Sketch& sketch) {
     if (!buckets.empty()) buckets += ',';
     fmt::format_to(std::back_inserter(buckets), "{},{}", i, sketch.buckets()[i]);
   }
-  return fmt::format(R"({{"count":{},"sum_ns":{:.17g},"square_sum":{:.17g},"min_ns":{},"max_ns":{},"buckets":[{}]}})",
-                     sketch.count(), sketch.sum(), sketch.square_sum(), sketch.min(), sketch.max(), buckets);
+  return fmt::format(
+      R"({{"count":{},"sum_ns":{:.17g},"square_sum":{:.17g},"min_ns":{},"max_ns":{},"buckets":[{}]}})",
+      sketch.count(), sketch.sum(), sketch.square_sum(), sketch.min(), sketch.max(), buckets);
 }
 
 std::string class_text(const ClassKey& key, const Class& c) {
   std::string out = fmt::format(R"({{"function":{},"datatype":{},"doubling":{},"algorithm":{},"protocol":{},)"
                                 R"("count":{},"bytes":{})",
-                                json_text(key.function), json_text(key.datatype), key.doubling, json_text(key.algorithm),
-                                json_text(key.protocol), c.count, c.bytes);
+                                json_text(key.function), json_text(key.datatype), key.doubling,
+                                json_text(key.algorithm), json_text(key.protocol), c.count, c.bytes);
   if (c.gpu.count() != 0) out += ",\n  \"gpu\":" + sketch_text(c.gpu);
   if (c.network.count() != 0) out += ",\n  \"network\":" + sketch_text(c.network);
   return out + '}';
@@ -67,9 +68,11 @@ std::string text_of(const Communicator::View& v) {
   std::string out = fmt::format(
       "{{\"format\":\"detccl-profile-1\",\"detccl\":\"" DETCCL_VERSION
       "\",\"interface\":{},\"communicator\":\"{:016x}\",\"name\":{},\"rank\":{},\"ranks\":{},\"nodes\":{},\n"
-      "\"host\":{},\"pid\":{},\"events\":{},\"seconds\":{:.6f},\"dropped\":{},\n\"groups\":{},\n\"classes\":[",
-      id.version, id.communicator, json_text(id.name), id.rank, id.ranks, id.nodes, json_text(host_name()), ::getpid(),
-      json_text(settings().events), static_cast<double>(v.ended - v.began) * 1e-9, v.dropped, sketch_text(v.groups));
+      "\"host\":{},\"pid\":{},\"events\":{},\"seconds\":{:.6f},\"dropped\":{},\n\"groups\":{},\n\"classes\":"
+      "[",
+      id.version, id.communicator, json_text(id.name), id.rank, id.ranks, id.nodes, json_text(host_name()),
+      ::getpid(), json_text(settings().events), static_cast<double>(v.ended - v.began) * 1e-9, v.dropped,
+      sketch_text(v.groups));
   const char* separator = "\n ";
   for (const auto& [key, c] : v.classes) {
     out += separator + class_text(key, c);
@@ -105,8 +108,8 @@ void write_summary(Communicator& communicator) noexcept {
     communicator.settle([&](const Communicator::View& view) {
       if (view.classes.empty() && view.dropped == 0) return;
       text = text_of(view);
-      name = fmt::format("{:016x}-rank{}-{}-{}-{}.json", view.identity.communicator, view.identity.rank, host_name(),
-                         ::getpid(), written++);
+      name = fmt::format("{:016x}-rank{}-{}-{}-{}.json", view.identity.communicator, view.identity.rank,
+                         host_name(), ::getpid(), written++);
     });
     if (text.empty()) return;
     std::error_code ignored;  // writing the file tells

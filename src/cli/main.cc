@@ -17,8 +17,8 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, int& status);
 
 constexpr AddCommand kCommands[] = {
-    detccl::cli::add_doctor_command,   detccl::cli::add_overhead_command, detccl::cli::add_plan_command,
-    detccl::cli::add_report_command,   detccl::cli::add_run_command,      detccl::cli::add_simulate_command,
+    detccl::cli::add_doctor_command, detccl::cli::add_overhead_command, detccl::cli::add_plan_command,
+    detccl::cli::add_report_command, detccl::cli::add_run_command,      detccl::cli::add_simulate_command,
     detccl::cli::add_trace_command,
 };
 

@@ -34,7 +34,8 @@ int overhead(const OverheadOptions& options) {
       std::cerr << "detccl overhead: " << line << '\n';
   }
   if (report.summaries.files == 0 || (!options.baseline.empty() && native.files == 0)) {
-    std::cerr << "detccl overhead: no summaries" << (report.summaries.files == 0 ? "" : " of a baseline") << '\n';
+    std::cerr << "detccl overhead: no summaries" << (report.summaries.files == 0 ? "" : " of a baseline")
+              << '\n';
     return 2;
   }
   if (!options.baseline.empty()) report.baseline.emplace(native);

@@ -34,7 +34,8 @@ std::map<int, double> time_in_operations(const CommunicatorSummary& communicator
   return times;
 }
 
-void find_in(const std::string& number, const CommunicatorSummary& communicator, std::vector<Straggler>& found) {
+void find_in(const std::string& number, const CommunicatorSummary& communicator,
+             std::vector<Straggler>& found) {
   const std::map<int, double> times = time_in_operations(communicator);
   if (times.size() < 2) return;
   std::vector<double> values, distances;
@@ -61,7 +62,8 @@ struct Candidate {
 /// Slower, by more than what the two measurements leave open, for as many bytes or fewer.
 bool slower(const Candidate& a, const Candidate& b) {
   const double error = std::hypot(a.cost.standard_error, b.cost.standard_error);
-  return a.bytes <= 1.1 * b.bytes && a.cost.own > kSlowFactor * b.cost.own && a.cost.own - b.cost.own > kErrors * error;
+  return a.bytes <= 1.1 * b.bytes && a.cost.own > kSlowFactor * b.cost.own &&
+         a.cost.own - b.cost.own > kErrors * error;
 }
 
 }  // namespace
@@ -87,7 +89,8 @@ Baseline::Baseline(const Summaries& summaries) {
   }
 }
 
-std::optional<Compared> Baseline::compare(const OperationKey& key, int ranks, const Operations& operations) const {
+std::optional<Compared> Baseline::compare(const OperationKey& key, int ranks,
+                                          const Operations& operations) const {
   const auto found = natives_.find({ranks, key.function, key.datatype, key.doubling});
   if (found == natives_.end() || operations.clock == Clock::none || operations.clock != found->second.clock ||
       found->second.own <= 0)
@@ -95,8 +98,8 @@ std::optional<Compared> Baseline::compare(const OperationKey& key, int ranks, co
   const Native& native = found->second;
   const Cost cost = cost_of(operations);
   const double own = native.own / native.weight, ratio = cost.own / own;
-  const double relative = std::hypot(cost.own > 0 ? cost.standard_error / cost.own : 0,
-                                     std::sqrt(native.variance) / native.own);
+  const double relative =
+      std::hypot(cost.own > 0 ? cost.standard_error / cost.own : 0, std::sqrt(native.variance) / native.own);
   return Compared{own, {ratio - 1, kNormal95 * ratio * relative}};
 }
 
@@ -109,7 +112,8 @@ std::vector<Straggler> find_stragglers(const Summaries& summaries) {
   return found;
 }
 
-std::vector<SlowSchedule> find_slow_schedules(const Summaries& summaries, const Baseline* baseline, double limit) {
+std::vector<SlowSchedule> find_slow_schedules(const Summaries& summaries, const Baseline* baseline,
+                                              double limit) {
   std::map<std::tuple<int, std::string, std::string, unsigned>, std::vector<Candidate>> alike;
   std::vector<SlowSchedule> found;
   for (const auto& [number, communicator] : summaries.communicators) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the summaries of a job say: overhead against a baseline, ranks that come late, schedules that are slow.
+// What the summaries of a job say: overhead against a baseline, ranks that come late, schedules that are
+// slow.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct Overhead {
   double ratio = 0, uncertainty = 0;
 };
 
-/// Of operations against those of the baseline with the same collective, type, size and number of ranks. Nothing where
-/// either has no times, or the two were measured with different clocks.
+/// Of operations against those of the baseline with the same collective, type, size and number of ranks.
+/// Nothing where either has no times, or the two were measured with different clocks.
 struct Compared {
   double native = 0;  ///< an operation's own cost, nanoseconds
   Overhead overhead;
@@ -46,15 +47,16 @@ struct Straggler {
 };
 std::vector<Straggler> find_stragglers(const Summaries& summaries);
 
-/// A schedule, or an algorithm of NCCL's, that costs more than another one for the same collective, type, size and
-/// number of ranks, or more than `limit` times native.
+/// A schedule, or an algorithm of NCCL's, that costs more than another one for the same collective, type,
+/// size and number of ranks, or more than `limit` times native.
 struct SlowSchedule {
   OperationKey operations;
   int ranks = 0;
   std::string than;  ///< the other one; empty: native
   double factor = 0;
 };
-std::vector<SlowSchedule> find_slow_schedules(const Summaries& summaries, const Baseline* baseline, double limit);
+std::vector<SlowSchedule> find_slow_schedules(const Summaries& summaries, const Baseline* baseline,
+                                              double limit);
 
 /// "gather"; "RING SIMPLE".
 std::string schedule_name(const OperationKey& key);

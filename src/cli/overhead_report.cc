@@ -57,8 +57,8 @@ Total total_of(const CommunicatorSummary& c, const Baseline* baseline) {
   return total;
 }
 
-void add_row(const OperationKey& key, const Operations& o, const CommunicatorSummary& c, const Baseline* baseline,
-             std::string& out) {
+void add_row(const OperationKey& key, const Operations& o, const CommunicatorSummary& c,
+             const Baseline* baseline, std::string& out) {
   std::string times = fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9}", "unknown", "", "", "", "");
   std::string native = "unknown", overhead = "unknown";
   if (o.clock != Clock::none) {
@@ -85,11 +85,11 @@ void add_communicator(const std::string& number, const CommunicatorSummary& c, c
   if (total.time > 0)
     fmt::format_to(to, ": {:.3f} s ({:.1f} % of it waiting for the last rank)", total.time * 1e-9,
                    100 * total.waiting / total.time);
-  if (total.native > 0)
-    fmt::format_to(to, ", overhead {:+.1f} %", 100 * (total.ours / total.native - 1));
+  if (total.native > 0) fmt::format_to(to, ", overhead {:+.1f} %", 100 * (total.ours / total.native - 1));
   if (c.dropped != 0) fmt::format_to(to, ", {} events not counted", c.dropped);
-  fmt::format_to(to, "\n  {:<14} {:<11} {:>5} {:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n", "collective",
-                 "type", "from", "schedule", "calls", "p50 us", "p95", "p99", "own", "waiting", "native", "overhead");
+  fmt::format_to(to, "\n  {:<14} {:<11} {:>5} {:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n",
+                 "collective", "type", "from", "schedule", "calls", "p50 us", "p95", "p99", "own", "waiting",
+                 "native", "overhead");
   for (const auto& [key, operations] : c.operations)
     add_row(key, operations, c, baseline, out);
 }
@@ -127,18 +127,21 @@ std::string overhead_text(const OverheadReport& report) {
     add_communicator(number, communicator, baseline, out);
   auto to = std::back_inserter(out);
   for (const Straggler& s : report.stragglers)
-    fmt::format_to(to, "late: rank {} ({}) of communicator {}: the others waited {:.3f} s for it, {:.1f} % of their time\n",
-                   s.rank, s.host, s.communicator, s.waiting, 100 * s.share);
+    fmt::format_to(
+        to,
+        "late: rank {} ({}) of communicator {}: the others waited {:.3f} s for it, {:.1f} % of their time\n",
+        s.rank, s.host, s.communicator, s.waiting, 100 * s.share);
   for (const SlowSchedule& s : report.slow_schedules)
-    fmt::format_to(to, "slow: {} for {} of {} from {} over {} ranks: {:.2f} times {}\n", schedule_name(s.operations),
-                   s.operations.function, type_name(s.operations.datatype), size_name(s.operations.doubling),
-                   s.ranks, s.factor, s.than.empty() ? "native" : s.than);
+    fmt::format_to(to, "slow: {} for {} of {} from {} over {} ranks: {:.2f} times {}\n",
+                   schedule_name(s.operations), s.operations.function, type_name(s.operations.datatype),
+                   size_name(s.operations.doubling), s.ranks, s.factor, s.than.empty() ? "native" : s.than);
   return out;
 }
 
 std::string overhead_json(const OverheadReport& report) {
   const Baseline* baseline = report.baseline ? &*report.baseline : nullptr;
-  ordered_json communicators = ordered_json::array(), late = ordered_json::array(), slow = ordered_json::array();
+  ordered_json communicators = ordered_json::array(), late = ordered_json::array(),
+               slow = ordered_json::array();
   for (const auto& [number, c] : report.summaries.communicators) {
     ordered_json rows = ordered_json::array();
     for (const auto& [key, operations] : c.operations)
@@ -158,13 +161,14 @@ std::string overhead_json(const OverheadReport& report) {
                     {"waiting_s", s.waiting},
                     {"share", s.share}});
   for (const SlowSchedule& s : report.slow_schedules)
-    slow.push_back({{"schedule", schedule_name(s.operations)},
-                    {"function", s.operations.function},
-                    {"datatype", s.operations.datatype},
-                    {"bytes_from", s.operations.doubling == 0 ? 0 : std::uint64_t{1} << (s.operations.doubling - 1)},
-                    {"ranks", s.ranks},
-                    {"than", s.than.empty() ? "native" : s.than},
-                    {"factor", s.factor}});
+    slow.push_back(
+        {{"schedule", schedule_name(s.operations)},
+         {"function", s.operations.function},
+         {"datatype", s.operations.datatype},
+         {"bytes_from", s.operations.doubling == 0 ? 0 : std::uint64_t{1} << (s.operations.doubling - 1)},
+         {"ranks", s.ranks},
+         {"than", s.than.empty() ? "native" : s.than},
+         {"factor", s.factor}});
   const ordered_json document = {{"format", "detccl-overhead-1"},
                                  {"summaries", report.summaries.files},
                                  {"unreadable", report.summaries.unreadable},

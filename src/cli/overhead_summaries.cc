@@ -40,7 +40,8 @@ void add_times(const Sketch& times, Clock clock, int rank, Operations& operation
 }
 
 void add_class(const json& c, int rank, CommunicatorSummary& to) {
-  const OperationKey key{c.at("function"), c.at("datatype"), c.at("doubling"), c.at("algorithm"), c.at("protocol")};
+  const OperationKey key{c.at("function"), c.at("datatype"), c.at("doubling"), c.at("algorithm"),
+                         c.at("protocol")};
   const auto count = c.at("count").get<std::uint64_t>(), bytes = c.at("bytes").get<std::uint64_t>();
   const Sketch gpu = c.contains("gpu") ? read_sketch(c["gpu"]) : Sketch{};
   const Sketch network = c.contains("network") ? read_sketch(c["network"]) : Sketch{};

@@ -26,8 +26,8 @@ struct RankTime {
 
 struct OperationKey {
   std::string function, datatype;
-  unsigned doubling = 0;              ///< of bytes: 0, or 1 + log2 rounded down
-  std::string algorithm, protocol;    ///< NCCL's; "detccl" and the schedule
+  unsigned doubling = 0;            ///< of bytes: 0, or 1 + log2 rounded down
+  std::string algorithm, protocol;  ///< NCCL's; "detccl" and the schedule
   auto operator<=>(const OperationKey&) const = default;
 };
 
@@ -40,7 +40,7 @@ struct Operations {
 
 struct CommunicatorSummary {
   std::string name;
-  int size = 0;  ///< ranks that it has; as many as were seen where NCCL did not tell
+  int size = 0;                      ///< ranks that it has; as many as were seen where NCCL did not tell
   std::map<int, std::string> hosts;  ///< by rank: those with a summary
   double seconds = 0;  ///< from its making to its last event, on the rank where that took longest
   std::uint64_t dropped = 0;
@@ -56,8 +56,8 @@ struct Summaries {
 /// Adds a file's summary, or those of a folder's *.json files; what cannot be read goes to `unreadable`.
 void read_summaries(const std::string& path, Summaries& summaries);
 
-/// The rank whose mean is lowest came last, or its equal: its time is what the operation itself takes, and what the
-/// others take beyond it they spend waiting for the last one.
+/// The rank whose mean is lowest came last, or its equal: its time is what the operation itself takes, and
+/// what the others take beyond it they spend waiting for the last one.
 struct Cost {
   double own = 0, standard_error = 0;  ///< nanoseconds
   double waiting = 0;                  ///< mean over the ranks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libdetccl.so tells a profiler plugin in the same process about reductions that it runs itself: NCCL sees
-// of them only the transfers. Plain C data, for either may be older than the other.
+// What libdetccl.so tells a profiler plugin in the same process about reductions that it runs itself: NCCL
+// sees of them only the transfers. Plain C data, for either may be older than the other.
 #pragma once
 
 #include <cstdint>

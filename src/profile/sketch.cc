@@ -77,8 +77,8 @@ bool Sketch::restore(const std::array<std::uint64_t, kBuckets>& buckets, double 
   const auto n = static_cast<double>(count);
   const double slack = 1e-9 * sum + 1;
   const bool sound = min <= max && buckets[bucket_of(min)] != 0 && buckets[bucket_of(max)] != 0 &&
-                     sum + slack >= n * static_cast<double>(min) && sum - slack <= n * static_cast<double>(max) &&
-                     square_sum >= 0;
+                     sum + slack >= n * static_cast<double>(min) &&
+                     sum - slack <= n * static_cast<double>(max) && square_sum >= 0;
   if (!sound) return false;
   buckets_ = buckets;
   count_ = count;

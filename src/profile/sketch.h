@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations, kept in constant space: how many there were in each of a fixed set of intervals, eight to a doubling,
-// so that a quantile is within 5 % of a duration that was there. Sketches of several ranks add up.
+// Durations, kept in constant space: how many there were in each of a fixed set of intervals, eight to a
+// doubling, so that a quantile is within 5 % of a duration that was there. Sketches of several ranks add up.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ class Sketch {
 
   const std::array<std::uint64_t, kBuckets>& buckets() const { return buckets_; }
   /// As it was written down. False where the numbers contradict each other; then it is empty.
-  bool restore(const std::array<std::uint64_t, kBuckets>& buckets, double sum, double square_sum, std::uint64_t min,
-               std::uint64_t max);
+  bool restore(const std::array<std::uint64_t, kBuckets>& buckets, double sum, double square_sum,
+               std::uint64_t min, std::uint64_t max);
 
  private:
   std::array<std::uint64_t, kBuckets> buckets_{};

@@ -79,7 +79,7 @@ Names own_functions() {
       "AllReduceConfig ReduceConfig ReduceScatterConfig AllGatherConfig AlltoAllConfig BroadcastConfig "
       "GatherConfig ScatterConfig CommGrow PutSignal Signal WaitSignal");
   names.insert(
-      {"detcclVersion", "detcclCommContract", "detcclMark", "detcclMarkStep", "InitializeInjectionNvtx2"});
+      {"detcclVersion", "detcclCommContract", "detcclMark", "detcclMarkStep", "detcclObserve", "InitializeInjectionNvtx2"});
   return names;
 }
 

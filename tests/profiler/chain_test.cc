@@ -59,19 +59,28 @@ const Call kOneChannel{.channels = 1, .gpu_began = 10, .gpu_nanoseconds = 10};
 
 TEST(Chain, TheSameVersion) {
   EXPECT_EQ(journal_of<1>("1", kOperations, "calls", kOneChannel),
-            (Lines{"init 0 -1", "start 1 under 0", "start 2 under 1 4 1024", "stop 2", "stop 1", "start 8 under 2",
-                   "stop 8", "finalize 0"}));
+            (Lines{"init 0 -1", "start 1 under 0", "start 2 under 1 4 1024", "stop 2", "stop 1",
+                   "start 8 under 2", "stop 8", "finalize 0"}));
   EXPECT_EQ(journal_of<2>("2", kOperations, "calls", kOneChannel),
             (Lines{"init 0 -1", "start 1 under 0", "start 2 under 1 AllReduce 1024", "stop 2", "stop 1",
                    "start 8 under 2", "stop 8", "finalize 0"}));
   EXPECT_EQ(journal_of<4>("4", kOperations, "calls", kOneChannel),
-            (Lines{"init 7 2", "start 1 under 0 of 7", "start 2 under 1 AllReduce 1024 of 7", "stop 2", "stop 1",
-                   "start 8 under 2 of 7", "record 19 8", "stop 8", "finalize 7"}));
-  const Lines newest{"init 7 2",      "start 256 under 0 of 7", "record 23 256",
-                     "start 512 under 256 of 7", "stop 512",      "record 24 256",
-                     "start 1 under 0 of 7",     "start 2 under 512 AllReduce 1024 of 7",
-                     "stop 2",        "stop 1",                 "stop 256",
-                     "start 8 under 2 of 7",     "record 19 8",   "stop 8",
+            (Lines{"init 7 2", "start 1 under 0 of 7", "start 2 under 1 AllReduce 1024 of 7", "stop 2",
+                   "stop 1", "start 8 under 2 of 7", "record 19 8", "stop 8", "finalize 7"}));
+  const Lines newest{"init 7 2",
+                     "start 256 under 0 of 7",
+                     "record 23 256",
+                     "start 512 under 256 of 7",
+                     "stop 512",
+                     "record 24 256",
+                     "start 1 under 0 of 7",
+                     "start 2 under 512 AllReduce 1024 of 7",
+                     "stop 2",
+                     "stop 1",
+                     "stop 256",
+                     "start 8 under 2 of 7",
+                     "record 19 8",
+                     "stop 8",
                      "finalize 7"};
   EXPECT_EQ(journal_of<5>("5", kOperations, "calls", kOneChannel), newest);
   EXPECT_EQ(journal_of<6>("6", kOperations, "calls", kOneChannel), newest);
@@ -80,12 +89,19 @@ TEST(Chain, TheSameVersion) {
 }
 
 TEST(Chain, AnOlderVersionHasTheGroupForParent) {
-  const Lines four{"init 7 2", "start 1 under 0 of 7",      "start 2 under 1 AllReduce 1024 of 7", "stop 2",
-                   "stop 1",   "start 8 under 2 of 7", "record 19 8",                         "stop 8",
+  const Lines four{"init 7 2",
+                   "start 1 under 0 of 7",
+                   "start 2 under 1 AllReduce 1024 of 7",
+                   "stop 2",
+                   "stop 1",
+                   "start 8 under 2 of 7",
+                   "record 19 8",
+                   "stop 8",
                    "finalize 7"};
   EXPECT_EQ(journal_of<6>("4", kOperations, "calls", kOneChannel), four);
-  const Lines old{"init 0 -1",       "start 1 under 0", "start 2 under 1 AllReduce 1024", "stop 2", "stop 1",
-                  "start 8 under 2", "stop 8",          "finalize 0"};
+  const Lines old{"init 0 -1", "start 1 under 0", "start 2 under 1 AllReduce 1024",
+                  "stop 2",    "stop 1",          "start 8 under 2",
+                  "stop 8",    "finalize 0"};
   EXPECT_EQ(journal_of<6>("3", kOperations, "calls", kOneChannel), old);
   EXPECT_EQ(journal_of<4>("2", kOperations, "calls", kOneChannel), old);
   EXPECT_EQ(journal_of<5>("1", kOperations, "calls", kOneChannel)[2], "start 2 under 1 4 1024");

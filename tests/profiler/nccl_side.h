@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL's side of the profiler interface: opens the plugin and calls it, version by version, in the order and with the
-// handles that NCCL 2.23 … 2.30 do.
+// NCCL's side of the profiler interface: opens the plugin and calls it, version by version, in the order and
+// with the handles that NCCL 2.23 … 2.30 do.
 #pragma once
 
 #include <dlfcn.h>
@@ -57,7 +57,8 @@ struct Version<6> {
 /// The plugin with settings of its own: it reads them once, so it is a copy of the file that is opened.
 class Plugin {
  public:
-  explicit Plugin(const std::string& events, const std::string& chain = "") : Plugin(DETCCL_PROFILER, events, chain) {}
+  explicit Plugin(const std::string& events, const std::string& chain = "")
+      : Plugin(DETCCL_PROFILER, events, chain) {}
   Plugin(const std::string& file, const std::string& events, const std::string& chain) {
     const std::string copy = folder_.file("plugin.so");
     std::filesystem::copy_file(file, copy);
@@ -148,8 +149,8 @@ class Nccl {
     return e;
   }
 
-  /// Everything up to the launch, on the program's thread. Returns the operation's event, which later ones have as
-  /// their parent.
+  /// Everything up to the launch, on the program's thread. Returns the operation's event, which later ones
+  /// have as their parent.
   void* launch(void* context, const Call& call) {
     void *group_call = nullptr, *api_call = nullptr, *group = nullptr;
     if constexpr (V >= 5) {

@@ -22,10 +22,10 @@ using profiler::Communicator;
 
 struct Job {
   int ranks = 8, calls = 40;
-  int late = -1;                       ///< a rank that comes late
-  double slow = 1;                     ///< factor of schedule "tree"
-  double ours = 1.2;                   ///< DetCCL's time over native
-  bool native = false;                 ///< NCCL's own, in place of DetCCL's
+  int late = -1;        ///< a rank that comes late
+  double slow = 1;      ///< factor of schedule "tree"
+  double ours = 1.2;    ///< DetCCL's time over native
+  bool native = false;  ///< NCCL's own, in place of DetCCL's
   std::uint64_t number = 0x1000;
   unsigned seed = 1;
 };
@@ -56,8 +56,13 @@ void native_call(Communicator& c, std::uint64_t elements, std::uint64_t nanoseco
 
 void our_call(Communicator& c, const Job& job, int rank, const char* schedule, std::uint64_t elements,
               std::uint64_t nanoseconds) {
-  const Operation operation{.rank = rank, .ranks = job.ranks, .communicator = job.number, .function = "AllReduce",
-                            .datatype = "ncclFloat32", .schedule = schedule, .count = elements};
+  const Operation operation{.rank = rank,
+                            .ranks = job.ranks,
+                            .communicator = job.number,
+                            .function = "AllReduce",
+                            .datatype = "ncclFloat32",
+                            .schedule = schedule,
+                            .count = elements};
   c.observe(operation, Moment::enqueued, 0);
   c.observe(operation, Moment::measured, nanoseconds);
 }
@@ -67,7 +72,8 @@ void write_rank(const Job& job, int rank, const std::string& folder) {
   std::mt19937_64 noise(job.seed * 100'000u + static_cast<unsigned>(rank));
   std::uniform_real_distribution<double> waits(0.0, 3000.0), jitter(0.99, 1.01);
   Communicator c(1, {6, job.number, "world", rank, job.ranks, job.ranks / 8});
-  for (const std::uint64_t elements : {std::uint64_t{1} << 10, std::uint64_t{1} << 18, std::uint64_t{1} << 22}) {
+  for (const std::uint64_t elements :
+       {std::uint64_t{1} << 10, std::uint64_t{1} << 18, std::uint64_t{1} << 22}) {
     for (int i = 0; i < job.calls; ++i) {
       const double native = native_ns(elements * 4);
       double ns = (job.native ? 1 : job.ours) * native * jitter(noise);
@@ -139,7 +145,8 @@ TEST(Overhead, NamesTheRankThatOthersWaitFor) {
   const Folder folder;
   for (const int ranks : {2, 3, 8}) {
     const auto name = std::to_string(ranks);
-    const auto [outcome, document] = overhead(folder, write_job(folder, name, {.ranks = ranks, .late = ranks - 1}));
+    const auto [outcome, document] =
+        overhead(folder, write_job(folder, name, {.ranks = ranks, .late = ranks - 1}));
     ASSERT_EQ(document.at("late_ranks").size(), 1u) << outcome.output;
     EXPECT_EQ(document.at("late_ranks").at(0).at("rank"), ranks - 1);
   }
@@ -186,8 +193,9 @@ TEST(Overhead, WhatCannotBeReadIsNamed) {
   const std::string damaged = job + "/damaged.json";
   std::ifstream whole(job + "/1000-0.json");
   std::string text((std::istreambuf_iterator<char>(whole)), {});
-  for (const std::string& content : {text.substr(0, text.size() / 2), std::string("{}"), std::string("[1]"),
-                                     std::string(text).replace(text.find("\"count\":40"), 10, "\"count\":41")}) {
+  for (const std::string& content :
+       {text.substr(0, text.size() / 2), std::string("{}"), std::string("[1]"),
+        std::string(text).replace(text.find("\"count\":40"), 10, "\"count\":41")}) {
     std::ofstream(damaged) << content;
     const auto [outcome, document] = overhead(folder, job);
     EXPECT_EQ(outcome.exit_code, content.find("41") == std::string::npos ? 1 : outcome.exit_code);

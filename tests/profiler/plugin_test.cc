@@ -16,11 +16,16 @@ template <int V>
 using Number = std::integral_constant<int, V>;
 
 // As compiled from NCCL's own headers.
-static_assert(offsetof(abi::Event1, collective.datatype) == 84 && offsetof(abi::Event1, collective.channels) == 104);
-static_assert(offsetof(abi::Event2, collective.datatype) == 88 && offsetof(abi::Event2, collective.algorithm) == 112);
-static_assert(offsetof(abi::Event3, collective.channels) == 96 && offsetof(abi::Event3, point_to_point.peer) == 72);
-static_assert(offsetof(abi::Event4, collective.algorithm) == 88 && offsetof(abi::Event4, kernel_channel.timer) == 32);
-static_assert(offsetof(abi::Event5, collective.group) == 104 && offsetof(abi::Event6, copy_collective.stream) == 104);
+static_assert(offsetof(abi::Event1, collective.datatype) == 84 &&
+              offsetof(abi::Event1, collective.channels) == 104);
+static_assert(offsetof(abi::Event2, collective.datatype) == 88 &&
+              offsetof(abi::Event2, collective.algorithm) == 112);
+static_assert(offsetof(abi::Event3, collective.channels) == 96 &&
+              offsetof(abi::Event3, point_to_point.peer) == 72);
+static_assert(offsetof(abi::Event4, collective.algorithm) == 88 &&
+              offsetof(abi::Event4, kernel_channel.timer) == 32);
+static_assert(offsetof(abi::Event5, collective.group) == 104 &&
+              offsetof(abi::Event6, copy_collective.stream) == 104);
 
 template <class N>
 class EveryVersion : public testing::Test {};
@@ -107,7 +112,8 @@ TYPED_TEST(EveryVersion, FinalizesInAnyOrderAndIgnoresWhatComesLate) {
   for (const json& s : summaries) {
     const json c = only_class(s);
     EXPECT_EQ(c.at("count"), 1);
-    EXPECT_EQ(c.value("network", json{{"count", 0}}).at("count"), s.at("communicator") == "0000000000000001" ? 0 : 1);
+    EXPECT_EQ(c.value("network", json{{"count", 0}}).at("count"),
+              s.at("communicator") == "0000000000000001" ? 0 : 1);
   }
 }
 
@@ -118,7 +124,8 @@ TYPED_TEST(EveryVersion, TakesWhatNoNcclShouldSend) {
   EXPECT_EQ(nccl.start(nullptr, Nccl<V>::event(abi::collective)), nullptr);
   EXPECT_EQ(nccl.start(reinterpret_cast<void*>(0x7fffdeadbeef), Nccl<V>::event(abi::collective)), nullptr);
   void* context = nccl.init(1, 0, 2, nullptr);
-  EXPECT_EQ(nccl.start(context, Nccl<V>::event(0x80)), nullptr);  // kinds that it did not ask for, or does not know
+  EXPECT_EQ(nccl.start(context, Nccl<V>::event(0x80)),
+            nullptr);  // kinds that it did not ask for, or does not know
   EXPECT_EQ(nccl.start(context, Nccl<V>::event(0)), nullptr);
   if (V >= 5) {
     EXPECT_EQ(nccl.start(context, Nccl<V>::event(1u << 20)), nullptr);
@@ -131,7 +138,8 @@ TYPED_TEST(EveryVersion, TakesWhatNoNcclShouldSend) {
   nccl.stop(bare);
   void* orphan = nccl.start(context, Nccl<V>::event(abi::proxy_operation));  // its parent could not be kept
   nccl.stop(orphan);
-  for (const std::uintptr_t garbage : {std::uintptr_t{1}, std::uintptr_t{0x7fffdeadbeef}, ~std::uintptr_t{0}}) {
+  for (const std::uintptr_t garbage :
+       {std::uintptr_t{1}, std::uintptr_t{0x7fffdeadbeef}, ~std::uintptr_t{0}}) {
     nccl.record(reinterpret_cast<void*>(garbage), 22);
     nccl.stop(reinterpret_cast<void*>(garbage));
   }

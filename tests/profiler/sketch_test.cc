@@ -56,7 +56,8 @@ TEST(Sketch, RestoresWhatWasWrittenAndNothingElse) {
   ASSERT_TRUE(again.restore(sketch.buckets(), sketch.sum(), sketch.square_sum(), sketch.min(), sketch.max()));
   EXPECT_EQ(again.quantile(0.5), sketch.quantile(0.5));
   EXPECT_EQ(again.standard_error(), sketch.standard_error());
-  EXPECT_FALSE(again.restore(sketch.buckets(), 2 * sketch.sum() + 1e12, sketch.square_sum(), sketch.min(), sketch.max()));
+  EXPECT_FALSE(again.restore(sketch.buckets(), 2 * sketch.sum() + 1e12, sketch.square_sum(), sketch.min(),
+                             sketch.max()));
   EXPECT_FALSE(again.restore(sketch.buckets(), sketch.sum(), sketch.square_sum(), 100'000'000, sketch.max()));
   EXPECT_EQ(again.count(), 0u);
 }
