@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another profiler plugin, of the versions in TEST_VERSIONS (one digit each). It keeps a journal of what it
 // is given, and its handles are pointers that it would crash without.
-#include <cstdio>
+#include <deque>
 #include <mutex>
 #include <string>
 
@@ -19,6 +19,12 @@ int* mask_place = nullptr;
 struct Mine {
   std::uint64_t kind;
 };
+std::deque<Mine> handles;  // to the end: others may name them as their parents
+
+Mine* make(std::uint64_t kind) {
+  const std::lock_guard lock(mutex);
+  return &handles.emplace_back(Mine{kind});
+}
 
 void note(const std::string& line) {
   const std::lock_guard lock(mutex);
@@ -56,7 +62,7 @@ std::string details(const Event& event) {
 
 template <class Event>
 abi::Result start(void* context, void** handle, Event* event) {
-  *handle = new Mine{event->kind};
+  *handle = make(event->kind);
   const auto* parent = static_cast<const Mine*>(event->parent);
   note("start " + std::to_string(event->kind) + " under " +
        std::to_string(parent == nullptr ? 0 : parent->kind) + details(*event) +
@@ -67,7 +73,7 @@ abi::Result start(void* context, void** handle, Event* event) {
 }
 abi::Result stop(void* handle) {
   note("stop " + std::to_string(static_cast<Mine*>(handle)->kind));
-  return abi::success;  // others may still name it as their parent
+  return abi::success;
 }
 template <class Arguments>
 abi::Result record(void* handle, int state, Arguments*) {
