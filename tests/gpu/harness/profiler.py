@@ -4,6 +4,7 @@ runs with and without DetCCL, and what the plugin costs, paired."""
 import glob
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -29,6 +30,7 @@ class Runner:
         return os.path.join(self.settings.out, "profiler-" + label)
 
     def extra(self, label, events):
+        shutil.rmtree(self.folder(label) + "/summaries", ignore_errors=True)  # of an earlier run into this folder
         return {"NCCL_PROFILER_PLUGIN": self.plugin, "DETCCL_PROFILER_EVENTS": events,
                 "DETCCL_PROFILER_DIR": self.folder(label) + "/summaries"}
 
@@ -40,8 +42,9 @@ class Runner:
         def environment(rank):
             extra = {"RANK": str(rank), "WORLD_SIZE": str(RANKS), "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1",
                      "MASTER_PORT": port, "GLOO_SOCKET_IFNAME": "lo", "PYTHONUNBUFFERED": "1"}
-            return self.bench.environment(rank, RANKS, native, nccl=nccl, extra=extra | self.extra(label, events))
+            return self.bench.environment(rank, RANKS, native, nccl=nccl, extra=extra | ours)
 
+        ours = self.extra(label, events)
         command = [sys.executable, os.path.join(FOLDER, "torch_calls.py"), "--calls", str(CALLS)]
         return run_ranks(self.folder(label), RANKS, lambda _: command, environment, min(60, self.settings.timeout), 40)
 
