@@ -40,8 +40,9 @@ bool is_foreign(const Event& event) {
   return event.kind == abi::proxy_operation && event.proxy_operation.pid != ::getpid();
 }
 
-Communicator::Communicator(std::uint16_t number, Identity identity)
-    : number_(number), identity_(std::move(identity)), began_(now()), ended_(began_) {
+Communicator::Communicator(std::uint16_t number, Identity identity) : number_(number), last_due_(now()) {
+  known_.identity = std::move(identity);
+  known_.began = known_.ended = last_due_;
 }
 
 Slot* Communicator::find(const void* opaque) {
@@ -54,35 +55,35 @@ Class& Communicator::class_of(const Event& event) {
   const std::uint64_t bytes = bytes_in(event);
   const Less::View key{static_cast<unsigned>(std::bit_width(bytes)), text(event.function),
                        text(event.datatype), text(event.algorithm), text(event.protocol)};
-  auto found = classes_.find(key);
-  if (found == classes_.end()) {
+  auto found = known_.classes.find(key);
+  if (found == known_.classes.end()) {
     ClassKey copy{std::string(text(event.function)), std::string(text(event.datatype)),
                   std::string(text(event.algorithm)), std::string(text(event.protocol)), std::get<0>(key)};
-    found = classes_.emplace(std::move(copy), Class{}).first;
+    found = known_.classes.emplace(std::move(copy), Class{}).first;
   }
   return found->second;
 }
 
 void Communicator::introduce(const Event& event) {
-  if (identity_.rank < 0) identity_.rank = event.rank;
+  if (known_.identity.rank < 0) known_.identity.rank = event.rank;
   if (event.communicator == 0) return;
-  identity_.communicator = event.communicator;
-  identity_.name = text(event.communicator_name);
+  known_.identity.communicator = event.communicator;
+  known_.identity.name = text(event.communicator_name);
 }
 
 void* Communicator::start(const Event& event, bool wanted) {
   const std::uint64_t time = now();
   const bool operation = event.kind == abi::collective || event.kind == abi::point_to_point;
   const std::lock_guard lock(mutex_);
-  ended_ = time;
-  if (operation && identity_.communicator == 0) introduce(event);
+  known_.ended = time;
+  if (operation && known_.identity.communicator == 0) introduce(event);
   std::uint32_t index = 0;
   Slot* slot = slots_.take(operation, index);
   if (slot == nullptr) {
-    ++dropped_;
+    ++known_.dropped;
     return nullptr;
   }
-  settle(*slot);
+  if (slot->of != nullptr) add_times(*slot, *slot->of);
   const std::uint32_t generation = slot->generation;
   *slot = {};
   slot->generation = generation;
@@ -110,7 +111,7 @@ void Communicator::observe(const profile::Operation& operation, profile::Moment 
   event.count = operation.count;
   const std::uint64_t time = now();
   const std::lock_guard lock(mutex_);
-  ended_ = time;
+  known_.ended = time;
   Class& of = class_of(event);
   if (moment == profile::Moment::measured) return of.gpu.add(nanoseconds);
   of.count += 1;
@@ -141,8 +142,8 @@ void* Communicator::stop(const void* handle) {
   if (slot == nullptr || !slot->open) return nullptr;
   slot->open = false;
   if (slot->kind != abi::kernel_channel || slot->ended == 0) slot->ended = time;
-  ended_ = time;
-  if (slot->kind == group_kind(identity_.version)) groups_.add(slot->ended - slot->began);
+  known_.ended = time;
+  if (slot->kind == group_kind(known_.identity.version)) known_.groups.add(slot->ended - slot->began);
   count_for_parent(*slot);
   slots_.give_back(slot->operation, Handle::from(handle)->slot);
   return slot->chained;
@@ -156,11 +157,28 @@ void Communicator::count_for_parent(const Slot& child) {
   if (child.kind == abi::proxy_operation) widen(parent->network_began, parent->network_ended, child);
 }
 
-void Communicator::settle(Slot& slot) {
-  if (slot.of == nullptr) return;
-  if (slot.gpu_ended != 0) slot.of->gpu.add(slot.gpu_ended - slot.gpu_began);
-  if (slot.network_ended != 0) slot.of->network.add(slot.network_ended - slot.network_began);
-  slot.gpu_began = slot.gpu_ended = slot.network_began = slot.network_ended = 0;
+void Communicator::add_times(const Slot& slot, Class& to) {
+  if (slot.gpu_ended != 0) to.gpu.add(slot.gpu_ended - slot.gpu_began);
+  if (slot.network_ended != 0) to.network.add(slot.network_ended - slot.network_began);
+}
+
+Communicator::Snapshot Communicator::snapshot() {
+  const std::lock_guard lock(mutex_);
+  Snapshot snapshot = known_;
+  std::map<const Class*, Class*> copies;
+  auto copy = snapshot.classes.begin();
+  for (const auto& [key, original] : known_.classes)
+    copies[&original] = &copy++->second;
+  for (const Slot& slot : slots_.all()) {
+    if (slot.of != nullptr) add_times(slot, *copies.at(slot.of));
+  }
+  return snapshot;
+}
+
+bool Communicator::is_due(std::uint64_t period) {
+  std::uint64_t last = last_due_;
+  const std::uint64_t time = now();
+  return time - last >= period && last_due_.compare_exchange_strong(last, time);
 }
 
 }  // namespace detccl::profiler

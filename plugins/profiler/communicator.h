@@ -2,6 +2,7 @@
 // What one rank's end of a communicator did.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -71,36 +72,35 @@ class Communicator {
   /// A reduction of libdetccl.so's own.
   void observe(const profile::Operation& operation, profile::Moment moment, std::uint64_t nanoseconds);
 
-  /// What is known now, the children of all events included. `use`: called with it, nothing may call back.
-  struct View {
-    const Identity& identity;
-    const Classes& classes;
-    const profile::Sketch& groups;
-    std::uint64_t dropped, began, ended;
+  struct Snapshot {
+    Identity identity;
+    Classes classes;
+    profile::Sketch groups;     ///< host time of group calls; before version 5: of what is behind them
+    std::uint64_t dropped = 0;  ///< events that nothing could be kept of
+    std::uint64_t began = 0, ended = 0;
   };
-  template <class Use>
-  void settle(Use&& use) {
-    const std::lock_guard lock(mutex_);
-    for (Slot& slot : slots_.all())
-      settle(slot);
-    use(View{identity_, classes_, groups_, dropped_, began_, ended_});
-  }
+  /// What is known now, children that have come back included.
+  Snapshot snapshot();
+
+  /// Whether `period` nanoseconds have passed since this was last so, or since the communicator was made. Not
+  /// 0.
+  bool is_due(std::uint64_t period);
+
+  std::string file;  ///< where the summary goes, once it has been written; for one thread at a time
+  std::mutex writing;
 
  private:
   Slot* find(const void* handle);
   Class& class_of(const Event& event);
   void introduce(const Event& event);
   void count_for_parent(const Slot& child);
-  static void settle(Slot& slot);
+  static void add_times(const Slot& slot, Class& to);
 
   const std::uint16_t number_;
   std::mutex mutex_;
-  Identity identity_;
+  Snapshot known_;  ///< without the times of operations in slots
   Slots slots_;
-  Classes classes_;
-  profile::Sketch groups_;     ///< host time of group calls; before version 5: of what is behind them
-  std::uint64_t dropped_ = 0;  ///< events that nothing could be kept of
-  std::uint64_t began_ = 0, ended_ = 0;
+  std::atomic<std::uint64_t> last_due_;
 };
 
 /// Whether it is another process's, for which this one's proxy works: its parent is a handle of that process.

@@ -76,7 +76,9 @@ void observer(const profile::Operation* operation, profile::Moment moment, std::
     if (operation == nullptr || operation->size < sizeof(profile::Operation)) return;
     if (moment == profile::Moment::ended) return end(*operation);
     const auto communicator = registry().find(context_of(*operation));
-    if (communicator != nullptr) communicator->observe(*operation, moment, nanoseconds);
+    if (communicator == nullptr) return;
+    communicator->observe(*operation, moment, nanoseconds);
+    write_if_due(*communicator);
   } catch (const std::exception&) {  // memory ran out: an operation less
   }
 }

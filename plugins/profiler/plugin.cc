@@ -104,6 +104,8 @@ abi::Result start(void* context, void** handle, Raw* raw) noexcept {
     if (!wanted && !forwarded) return;
     Event event = read(*raw);
     *handle = c.start(event, wanted);
+    // On the thread of the program's call, as a rule; not on a proxy's.
+    if (kind == abi::collective || kind == abi::point_to_point) write_if_due(c);
     if (!forwarded || *handle == nullptr) return;
     event.parent = is_foreign(event) ? nullptr : translated(c, event.parent);
     event.group = translated(c, event.group);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -26,6 +27,15 @@ void take(const char* name, std::string& value) {
   if (const char* text = std::getenv(name); text != nullptr && *text != '\0') value = text;
 }
 
+bool take_period(const std::string& text, std::uint64_t& nanoseconds) {
+  std::uint32_t seconds = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc{} || stop != end) return false;
+  nanoseconds = std::uint64_t{seconds} * 1'000'000'000;
+  return true;
+}
+
 Settings read_settings() {
   Settings s;
   const std::string usual = s.events;
@@ -39,6 +49,11 @@ Settings read_settings() {
     s.events = usual;
     s.mask = mask_of(usual);
   }
+  std::string period;
+  take("DETCCL_PROFILER_PERIOD", period);
+  if (!period.empty() && !take_period(period, s.period))
+    say(fmt::format("DETCCL_PROFILER_PERIOD='{}' is not allowed; allowed: whole seconds, 0 for never",
+                    period));
   return s;
 }
 

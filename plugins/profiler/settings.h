@@ -12,7 +12,9 @@ struct Settings {
   std::string folder = "detccl-profile";  ///< DETCCL_PROFILER_DIR
   std::string chain;                      ///< DETCCL_PROFILER_CHAIN: another plugin's file; empty: none
   std::string events = "network";         ///< DETCCL_PROFILER_EVENTS
-  std::uint64_t mask = 0;                 ///< the kinds of events that it means
+  std::uint64_t period =
+      60'000'000'000;      ///< nanoseconds; DETCCL_PROFILER_PERIOD in seconds; 0: at the end only
+  std::uint64_t mask = 0;  ///< the kinds of events that it means
 };
 
 const Settings& settings();

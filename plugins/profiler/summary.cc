@@ -63,7 +63,7 @@ std::string host_name() {
   return name.data();
 }
 
-std::string text_of(const Communicator::View& v) {
+std::string text_of(const Communicator::Snapshot& v) {
   const Identity& id = v.identity;
   std::string out = fmt::format(
       "{{\"format\":\"detccl-profile-1\",\"detccl\":\"" DETCCL_VERSION
@@ -96,28 +96,30 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 std::string summary(Communicator& communicator) {
-  std::string out;
-  communicator.settle([&out](const Communicator::View& view) { out = text_of(view); });
-  return out;
+  return text_of(communicator.snapshot());
 }
 
 void write_summary(Communicator& communicator) noexcept {
   try {
-    static std::atomic<unsigned> written{0};
-    std::string text, name;
-    communicator.settle([&](const Communicator::View& view) {
-      if (view.classes.empty() && view.dropped == 0) return;
-      text = text_of(view);
-      name = fmt::format("{:016x}-rank{}-{}-{}-{}.json", view.identity.communicator, view.identity.rank,
-                         host_name(), ::getpid(), written++);
-    });
-    if (text.empty()) return;
+    static std::atomic<unsigned> files{0};
+    const std::lock_guard one_at_a_time(communicator.writing);
+    const Communicator::Snapshot known = communicator.snapshot();
+    if (known.classes.empty() && known.dropped == 0) return;
+    const std::filesystem::path folder = settings().folder;
+    if (communicator.file.empty())
+      communicator.file = fmt::format("{:016x}-rank{}-{}-{}-{}.json", known.identity.communicator,
+                                      known.identity.rank, host_name(), ::getpid(), files++);
     std::error_code ignored;  // writing the file tells
-    std::filesystem::create_directories(settings().folder, ignored);
-    write_file(std::filesystem::path(settings().folder) / name, text);
+    std::filesystem::create_directories(folder, ignored);
+    write_file(folder / communicator.file, text_of(known));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "detccl profiler: %s\n", e.what());
   }
+}
+
+void write_if_due(Communicator& communicator) noexcept {
+  const std::uint64_t period = settings().period;
+  if (period != 0 && communicator.is_due(period)) write_summary(communicator);
 }
 
 }  // namespace detccl::profiler

@@ -167,6 +167,11 @@ bool take_profiler_events(std::string_view text, Configuration&) {
   return std::find(kEvents.begin(), kEvents.end(), text) != kEvents.end();
 }
 
+bool take_profiler_period(std::string_view text, Configuration&) {
+  const auto seconds = parse_number(text);
+  return seconds && *seconds <= 0xffffffff;
+}
+
 constexpr std::array kVariables = {
     Variable{"DETCCL_CONTRACT", "tree", contract::kContractSyntax,
              "The contract: in which order and precision the ranks' values combine.", take_contract},
@@ -226,6 +231,8 @@ constexpr std::array kVariables = {
              "transfers, "
              "kernels their kernels, which adds host nodes to captured graphs; all: both.",
              take_profiler_events},
+    Variable{"DETCCL_PROFILER_PERIOD", "60", "whole seconds, 0 for never",
+             "How often the profiler plugin writes its summaries before the end.", take_profiler_period},
     Variable{"DETCCL_PROFILER_CHAIN", "", "a file or a library's name",
              "Another profiler plugin, which gets what NCCL would have given it.", take_profilers},
 };

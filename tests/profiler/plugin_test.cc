@@ -215,6 +215,27 @@ TEST(Plugin, WritesWhatIsLeftWhenTheProcessEnds) {
   EXPECT_EQ(only_class(plugin.read().at(0)).at("count"), 1);
 }
 
+TEST(Plugin, WritesWhileItRunsAndCountsLateChildrenOnce) {
+  setenv("DETCCL_PROFILER_PERIOD", "1", 1);
+  Plugin plugin("kernels");
+  Nccl<6> nccl(plugin);
+  void* context = nccl.init(1, 0, 2);
+  const Call call{.gpu_began = 10, .gpu_nanoseconds = 1000};
+  void* late = nccl.launch(context, {.channels = 2, .gpu_began = 10, .gpu_nanoseconds = 1000});
+  nccl.all_reduce(context, call);
+  unsetenv("DETCCL_PROFILER_PERIOD");
+  EXPECT_TRUE(plugin.read().empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  nccl.launch(context, call);
+  ASSERT_EQ(plugin.read().size(), 1u);
+  EXPECT_EQ(only_class(plugin.read().at(0)).at("count"), 3);
+  EXPECT_EQ(only_class(plugin.read().at(0)).at("gpu").at("count"), 1);
+  nccl.progress(context, late, call);
+  nccl.finalize(context);
+  ASSERT_EQ(plugin.read().size(), 1u);
+  EXPECT_EQ(only_class(plugin.read().at(0)).at("gpu").at("count"), 2);
+}
+
 TEST(Plugin, AFolderThatCannotBeWrittenStopsNothing) {
   Plugin plugin("calls");
   std::ofstream(plugin.summaries()) << "not a folder";
