@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cli/doctor_command.h"
+#include "cli/overhead_command.h"
 #include "cli/plan_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
@@ -16,8 +17,9 @@ namespace {
 using AddCommand = void (*)(CLI::App& app, int& status);
 
 constexpr AddCommand kCommands[] = {
-    detccl::cli::add_doctor_command, detccl::cli::add_plan_command,     detccl::cli::add_report_command,
-    detccl::cli::add_run_command,    detccl::cli::add_simulate_command, detccl::cli::add_trace_command,
+    detccl::cli::add_doctor_command, detccl::cli::add_overhead_command, detccl::cli::add_plan_command,
+    detccl::cli::add_report_command, detccl::cli::add_run_command,      detccl::cli::add_simulate_command,
+    detccl::cli::add_trace_command,
 };
 
 }  // namespace

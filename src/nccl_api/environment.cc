@@ -165,6 +165,21 @@ bool take_timeout(std::string_view text, Configuration& c) {
   return true;
 }
 
+/// The profiler plugin reads it, which may be there without this library.
+bool take_profilers(std::string_view, Configuration&) {
+  return true;
+}
+
+bool take_profiler_events(std::string_view text, Configuration&) {
+  constexpr std::array<std::string_view, 5> kEvents = {"off", "calls", "network", "kernels", "all"};
+  return std::find(kEvents.begin(), kEvents.end(), text) != kEvents.end();
+}
+
+bool take_profiler_period(std::string_view text, Configuration&) {
+  const auto seconds = parse_number(text);
+  return seconds && *seconds <= 0xffffffff;
+}
+
 constexpr std::array kVariables = {
     Variable{"DETCCL_CONTRACT", "tree", contract::kContractSyntax,
              "The contract: in which order and precision the ranks' values combine.", take_contract},
@@ -219,6 +234,17 @@ constexpr std::array kVariables = {
              "On host memory and in schedule peer: after so long without progress a waiting reduction gives up, "
              "and its communicator is in error.",
              take_timeout},
+    Variable{"DETCCL_PROFILER_DIR", "detccl-profile", "a folder", "Where the profiler plugin's summaries go.",
+             take_profilers},
+    Variable{"DETCCL_PROFILER_EVENTS", "network", "off|calls|network|kernels|all",
+             "What the profiler plugin asks NCCL for: calls counts them; network also times their network "
+             "transfers, "
+             "kernels their kernels, which adds host nodes to captured graphs; all: both.",
+             take_profiler_events},
+    Variable{"DETCCL_PROFILER_PERIOD", "60", "whole seconds, 0 for never",
+             "How often the profiler plugin writes its summaries before the end.", take_profiler_period},
+    Variable{"DETCCL_PROFILER_CHAIN", "", "a file or a library's name",
+             "Another profiler plugin, which gets what NCCL would have given it.", take_profilers},
 };
 
 const Variable* find_variable(std::string_view name) {

@@ -32,6 +32,12 @@ ncclResult_t contract_of(ncclComm_t comm, char* text, std::size_t size) {
 
 extern "C" {
 
+/// For a profiler in the same process: profile::Observe.
+__attribute__((visibility("default"))) void detcclObserve(detccl::profile::Observer observer);
+void detcclObserve(detccl::profile::Observer observer) {
+  detccl::nccl_api::gpu::set_observer(observer);
+}
+
 const char* detcclVersion(void) {
   return DETCCL_VERSION;
 }

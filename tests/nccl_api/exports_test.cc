@@ -78,8 +78,8 @@ Names own_functions() {
   Names names = with_profiling_names(
       "AllReduceConfig ReduceConfig ReduceScatterConfig AllGatherConfig AlltoAllConfig BroadcastConfig "
       "GatherConfig ScatterConfig CommGrow PutSignal Signal WaitSignal");
-  names.insert(
-      {"detcclVersion", "detcclCommContract", "detcclMark", "detcclMarkStep", "InitializeInjectionNvtx2"});
+  names.insert({"detcclVersion", "detcclCommContract", "detcclMark", "detcclMarkStep", "detcclObserve",
+                "InitializeInjectionNvtx2"});
   return names;
 }
 

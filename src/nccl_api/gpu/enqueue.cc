@@ -70,7 +70,11 @@ ncclResult_t put_on_streams(std::span<const Queued> queue, const std::vector<Par
       if (communicator.get() == participant.communicator) work.back().calls.push_back(stream_call(reduction));
     }
   }
+  for (std::size_t i = 0; i < work.size(); ++i)
+    static_cast<Shadow&>(*participants[i].shadow).stopwatch().before(work[i].calls);
   engine::cuda::enqueue(work);
+  for (const Participant& participant : participants)
+    static_cast<Shadow&>(*participant.shadow).stopwatch().after();
   return ncclSuccess;
 }
 

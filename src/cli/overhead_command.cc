@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/overhead_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/overhead_report.h"
+
+namespace detccl::cli {
+namespace {
+
+struct OverheadOptions {
+  std::vector<std::string> summaries, baseline;
+  std::string json;
+  double slow = 2;
+};
+
+int overhead(const OverheadOptions& options) {
+  OverheadReport report;
+  for (const std::string& path : options.summaries)
+    read_summaries(path, report.summaries);
+  Summaries native;
+  for (const std::string& path : options.baseline)
+    read_summaries(path, native);
+  for (const Summaries* part : {&report.summaries, &native}) {
+    for (const std::string& line : part->unreadable)
+      std::cerr << "detccl overhead: " << line << '\n';
+  }
+  if (report.summaries.files == 0 || (!options.baseline.empty() && native.files == 0)) {
+    std::cerr << "detccl overhead: no summaries" << (report.summaries.files == 0 ? "" : " of a baseline")
+              << '\n';
+    return 2;
+  }
+  if (!options.baseline.empty()) report.baseline.emplace(native);
+  report.stragglers = find_stragglers(report.summaries);
+  report.slow_schedules =
+      find_slow_schedules(report.summaries, report.baseline ? &*report.baseline : nullptr, options.slow);
+  std::cout << overhead_text(report);
+  if (!options.json.empty()) {
+    std::ofstream file(options.json);
+    file << overhead_json(report);
+    file.close();
+    if (!file) {
+      std::cerr << "detccl overhead: cannot write " << options.json << '\n';
+      return 2;
+    }
+  }
+  return report.summaries.unreadable.empty() && native.unreadable.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_overhead_command(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "overhead", "What a job's collectives took, from the profiler plugin's summaries of all its ranks");
+  const auto options = std::make_shared<OverheadOptions>();
+  command->add_option("SUMMARY", options->summaries, "Folders of summaries, or files")->required();
+  command->add_option("--baseline", options->baseline, "Likewise, of a run of the same job without DetCCL");
+  command->add_option("--json", options->json, "Write it to this file as well");
+  command->add_option("--slow", options->slow, "Name schedules that cost more than so many times native")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->footer("Exit status: 0; 1 if a file could not be read, the others are reported; 2 if none could.");
+  command->callback([options, &status] { status = overhead(*options); });
+}
+
+}  // namespace detccl::cli

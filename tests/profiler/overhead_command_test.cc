@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// `detccl overhead` on summaries that the plugin's own code wrote, of jobs that were made up.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "communicator.h"
+#include "summary.h"
+#include "support/command.h"
+
+namespace detccl::test {
+namespace {
+
+using nlohmann::json;
+using profile::Moment;
+using profile::Operation;
+using profiler::Communicator;
+
+struct Job {
+  int ranks = 8, calls = 40;
+  int late = -1;        ///< a rank that comes late
+  double slow = 1;      ///< factor of schedule "tree"
+  double ours = 1.2;    ///< DetCCL's time over native
+  bool native = false;  ///< NCCL's own, in place of DetCCL's
+  std::uint64_t number = 0x1000;
+  unsigned seed = 1;
+};
+
+/// Native time of an operation of so many bytes.
+double native_ns(std::uint64_t bytes) {
+  return 20'000 + static_cast<double>(bytes) / 50;
+}
+
+void native_call(Communicator& c, std::uint64_t elements, std::uint64_t nanoseconds) {
+  profiler::Event e;
+  e.kind = profiler::abi::collective;
+  e.function = "AllReduce";
+  e.datatype = "ncclFloat32";
+  e.algorithm = "RING";
+  e.protocol = "SIMPLE";
+  e.count = elements;
+  void* operation = c.start(e, true);
+  c.stop(operation);
+  profiler::Event k;
+  k.kind = profiler::abi::kernel_channel;
+  k.parent = operation;
+  k.channel = {0, 1000};
+  void* kernel = c.start(k, true);
+  c.kernel_stopped(kernel, 1000 + nanoseconds);
+  c.stop(kernel);
+}
+
+void our_call(Communicator& c, const Job& job, int rank, const char* schedule, std::uint64_t elements,
+              std::uint64_t nanoseconds) {
+  const Operation operation{.rank = rank,
+                            .ranks = job.ranks,
+                            .communicator = job.number,
+                            .function = "AllReduce",
+                            .datatype = "ncclFloat32",
+                            .schedule = schedule,
+                            .count = elements};
+  c.observe(operation, Moment::enqueued, 0);
+  c.observe(operation, Moment::measured, nanoseconds);
+}
+
+/// Every rank leaves an operation when the last has come and the operation is through.
+void write_rank(const Job& job, int rank, const std::string& folder) {
+  std::mt19937_64 noise(job.seed * 100'000u + static_cast<unsigned>(rank));
+  std::uniform_real_distribution<double> waits(0.0, 3000.0), jitter(0.99, 1.01);
+  Communicator c(1, {6, job.number, "world", rank, job.ranks, job.ranks / 8});
+  for (const std::uint64_t elements :
+       {std::uint64_t{1} << 10, std::uint64_t{1} << 18, std::uint64_t{1} << 22}) {
+    for (int i = 0; i < job.calls; ++i) {
+      const double native = native_ns(elements * 4);
+      double ns = (job.native ? 1 : job.ours) * native * jitter(noise);
+      if (job.late >= 0 && rank != job.late) ns += 60'000 + waits(noise);
+      if (job.native) {
+        native_call(c, elements, static_cast<std::uint64_t>(ns));
+        continue;
+      }
+      our_call(c, job, rank, "direct", elements, static_cast<std::uint64_t>(ns));
+      if (job.slow != 1) our_call(c, job, rank, "tree", elements, static_cast<std::uint64_t>(job.slow * ns));
+    }
+  }
+  std::ofstream(fmt::format("{}/{:x}-{}.json", folder, job.number, rank)) << profiler::summary(c);
+}
+
+std::string write_job(const Folder& folder, const std::string& name, const Job& job) {
+  const std::string path = folder.file(name);
+  std::filesystem::create_directory(path);
+  for (int rank = 0; rank < job.ranks; ++rank)
+    write_rank(job, rank, path);
+  return path;
+}
+
+struct Answer {
+  Outcome outcome;
+  json document;
+};
+Answer overhead(const Folder& folder, const std::string& arguments) {
+  const std::string file = folder.file("overhead.json");
+  std::filesystem::remove(file);
+  Answer answer{run(DETCCL_BINARY " overhead --json " + file + " " + arguments), {}};
+  std::ifstream stream(file);
+  if (stream) answer.document = json::parse(stream);
+  return answer;
+}
+
+TEST(Overhead, AgainstABaseline) {
+  const Folder folder;
+  const std::string ours = write_job(folder, "ours", {.ours = 1.3});
+  const std::string native = write_job(folder, "native", {.native = true, .number = 0x2000, .seed = 2});
+  const auto [outcome, document] = overhead(folder, ours + " --baseline " + native);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const json& c = document.at("communicators").at(0);
+  EXPECT_EQ(c.at("ranks"), 8);
+  EXPECT_EQ(c.at("summaries"), 8);
+  ASSERT_EQ(c.at("operations").size(), 3u);
+  for (const json& row : c.at("operations")) {
+    EXPECT_EQ(row.at("calls"), 40);
+    EXPECT_EQ(row.at("clock"), "gpu");
+    EXPECT_TRUE(row.at("deterministic"));
+    EXPECT_NEAR(row.at("overhead").at("ratio").get<double>(), 0.3, 0.01) << row;
+    EXPECT_GT(row.at("overhead").at("uncertainty"), 0.0);
+    EXPECT_LT(row.at("overhead").at("uncertainty"), 0.02);
+  }
+  EXPECT_TRUE(document.at("late_ranks").empty());
+  EXPECT_TRUE(document.at("slow_schedules").empty());
+  EXPECT_NE(outcome.output.find("overhead +30"), std::string::npos) << outcome.output;
+}
+
+TEST(Overhead, WithoutABaselineItIsUnknown) {
+  const Folder folder;
+  const auto [outcome, document] = overhead(folder, write_job(folder, "ours", {}));
+  ASSERT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("unknown"), std::string::npos);
+  EXPECT_FALSE(document.at("communicators").at(0).at("operations").at(0).contains("overhead"));
+}
+
+TEST(Overhead, NamesTheRankThatOthersWaitFor) {
+  const Folder folder;
+  for (const int ranks : {2, 3, 8}) {
+    const auto name = std::to_string(ranks);
+    const auto [outcome, document] =
+        overhead(folder, write_job(folder, name, {.ranks = ranks, .late = ranks - 1}));
+    ASSERT_EQ(document.at("late_ranks").size(), 1u) << outcome.output;
+    EXPECT_EQ(document.at("late_ranks").at(0).at("rank"), ranks - 1);
+  }
+}
+
+TEST(Overhead, NamesASlowSchedule) {
+  const Folder folder;
+  const std::string ours = write_job(folder, "ours", {.slow = 1.8});
+  const auto [outcome, document] = overhead(folder, ours);
+  ASSERT_EQ(document.at("slow_schedules").size(), 3u) << outcome.output;
+  for (const json& slow : document.at("slow_schedules")) {
+    EXPECT_EQ(slow.at("schedule"), "tree");
+    EXPECT_EQ(slow.at("than"), "direct");
+    EXPECT_NEAR(slow.at("factor").get<double>(), 1.8, 0.05);
+  }
+  EXPECT_NE(outcome.output.find("slow: tree for AllReduce of Float32"), std::string::npos) << outcome.output;
+  // Against native, from the factor that was asked for on.
+  const std::string native = write_job(folder, "native", {.native = true});
+  const auto against = overhead(folder, ours + " --slow 1.5 --baseline " + native);
+  EXPECT_NE(against.outcome.output.find("times native"), std::string::npos) << against.outcome.output;
+}
+
+TEST(Overhead, TwoThousandRanksInAFewSeconds) {
+  const Folder folder;
+  const std::string job =
+      write_job(folder, "job", {.ranks = 2432, .calls = 20, .late = 1234, .slow = 1.6, .seed = 7});
+  const auto start = std::chrono::steady_clock::now();
+  const auto [outcome, document] = overhead(folder, job);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::printf("2432 summaries merged in %.2f s\n", took.count());
+  EXPECT_LT(took.count(), 5);
+  EXPECT_EQ(document.at("summaries"), 2432);
+  ASSERT_EQ(document.at("late_ranks").size(), 1u);
+  EXPECT_EQ(document.at("late_ranks").at(0).at("rank"), 1234);
+  ASSERT_FALSE(document.at("slow_schedules").empty());
+  for (const json& slow : document.at("slow_schedules"))
+    EXPECT_EQ(slow.at("schedule"), "tree");
+}
+
+TEST(Overhead, WhatCannotBeReadIsNamed) {
+  const Folder folder;
+  const std::string job = write_job(folder, "job", {.ranks = 4});
+  const std::string damaged = job + "/damaged.json";
+  std::ifstream whole(job + "/1000-0.json");
+  std::string text((std::istreambuf_iterator<char>(whole)), {});
+  for (const std::string& content :
+       {text.substr(0, text.size() / 2), std::string("{}"), std::string("[1]"),
+        std::string(text).replace(text.find("\"count\":40"), 10, "\"count\":41")}) {
+    std::ofstream(damaged) << content;
+    const auto [outcome, document] = overhead(folder, job);
+    EXPECT_EQ(outcome.exit_code, content.find("41") == std::string::npos ? 1 : outcome.exit_code);
+    EXPECT_EQ(document.at("communicators").at(0).at("summaries"), 4) << content;
+  }
+  EXPECT_EQ(overhead(folder, folder.file("none")).outcome.exit_code, 2);
+  EXPECT_EQ(overhead(folder, job + " --baseline " + folder.file("none")).outcome.exit_code, 2);
+  EXPECT_EQ(overhead(folder, job + " --json /nowhere/x.json").outcome.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace detccl::test
