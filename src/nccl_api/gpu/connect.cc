@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "nccl_api/communicator.h"
+#include "nccl_api/connect.h"
 #include "nccl_api/gpu/gpu_border.h"
 #include "nccl_api/gpu/shadow.h"
 #include "nccl_api/hello.h"
@@ -52,11 +53,13 @@ ncclResult_t agree(Communicator& communicator, NcclExchange& exchange, bool gath
   hellos.resize(static_cast<std::size_t>(communicator.ranks()));
   Hello own = make_hello(runtime().environment.configuration(), 0, "");
   set_algorithms(own, algorithms());
+  introduce(communicator, own);
   engine::cuda::all_gather_host(exchange, static_cast<std::uint32_t>(communicator.rank()),
                                 static_cast<std::uint32_t>(communicator.ranks()), gathers, &own,
                                 hellos.data(), sizeof own);
   if (const auto line = find_disagreement(hellos))
     return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
+  identify(communicator, hellos);
   return ncclSuccess;
 }
 

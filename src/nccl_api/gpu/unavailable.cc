@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In place of the engine for GPUs, in a build without CUDA.
 #include "nccl_api/gpu_shadow.h"
+#include "nccl_api/gpu_tracing.h"
 #include "nccl_api/last_error.h"
 
 namespace detccl::nccl_api::gpu {
@@ -15,6 +16,10 @@ ncclResult_t connect(Communicator&) {
 
 ncclResult_t enqueue(std::span<const Queued>) {
   return fail(ncclInvalidUsage, unavailable());
+}
+
+std::unique_ptr<GpuTracing> make_tracing(recorder::Recorder&) {
+  return nullptr;
 }
 
 }  // namespace detccl::nccl_api::gpu
