@@ -14,6 +14,8 @@ parts (--only takes patterns of their names, of settings ("default"), workloads 
               schedules, chunks, contracts, placements and NCCL settings; digests compared with each other and
               with the host engine's; NCCL alone for comparison
   workloads   PyTorch, JAX and CuPy scripts, with the NCCL that they come with unless --nccl is given
+  traces      PyTorch jobs over 4 ranks with DETCCL_TRACE=1: equal runs compare equal, a changed element is found,
+              each replay of a CUDA graph is recorded, what it costs
   sanitizers  the fold kernels' tests (build/tests/device_cuda_test) under compute-sanitizer: memcheck, racecheck
   nccl-tests  with --nccl-tests only. Programs built with MPI=1 run one process per rank under mpirun (Open MPI);
               programs built without run one rank, as they put each thread on a GPU of its own.
