@@ -15,16 +15,17 @@ namespace detccl::cli {
 namespace {
 
 /// Of a file without an index: by going through it.
-void count_gaps(const trace::Reader& part, RankListing& listing) {
+std::uint64_t count_gaps(const trace::Reader& part) {
   trace::RecordCursor cursor(part, part.first_offset(), 0);
   std::vector<trace::Record> records;
-  std::uint64_t expected = 0;
+  std::uint64_t expected = 0, lost = 0;
   while (cursor.next(records)) {
     for (const trace::Record& record : records) {
-      listing.lost += record.sequence - expected;
+      lost += record.sequence - expected;
       expected = record.sequence + 1;
     }
   }
+  return lost;
 }
 
 RankListing list_rank(std::uint32_t rank, const std::vector<std::string>& paths) {
@@ -42,11 +43,7 @@ RankListing list_rank(std::uint32_t rank, const std::vector<std::string>& paths)
   std::set<std::uint64_t> communicators;
   for (const auto& part : trace->parts()) {
     listing.bytes += part->bytes();
-    if (part->end()) {
-      listing.lost += part->end()->count;
-    } else {
-      count_gaps(*part, listing);
-    }
+    listing.lost += lost_records(*part);
     for (const trace::Communicator& communicator : part->tables().communicators) {
       communicators.insert(communicator.key);
     }
@@ -71,6 +68,10 @@ std::string state(const RankListing& r) {
 }
 
 }  // namespace
+
+std::uint64_t lost_records(const trace::Reader& part) {
+  return part.end() ? part.end()->count : count_gaps(part);
+}
 
 std::vector<RankListing> list_trace(const std::string& path, std::string& error) {
   const trace::RankFiles files = trace::list_ranks(path, error);

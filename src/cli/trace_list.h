@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/reader.h"
+
 namespace detccl::cli {
 
 struct RankListing {
@@ -17,6 +19,9 @@ struct RankListing {
   bool whole = false;   ///< its last file was closed
   std::string problem;  ///< why it cannot be read, or empty
 };
+
+/// Records that the file's process could not keep.
+std::uint64_t lost_records(const trace::Reader& part);
 
 /// Empty, and the reason in `error`, if there are no traces.
 std::vector<RankListing> list_trace(const std::string& path, std::string& error);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/trace_fields.h"
+#include "cli/trace_list.h"
 #include "trace/folder.h"
 
 namespace detccl::cli {
@@ -97,6 +98,10 @@ bool show_trace(const std::string& path, const RecordFilter& filter, std::ostrea
       out << line(number, r, tables);
       return out.good();
     });
+    std::uint64_t lost = 0;
+    for (const auto& part : trace->parts())
+      lost += lost_records(*part);
+    if (lost != 0) out << fmt::format("{:>5} lost {} records while it was traced\n", rank, lost);
   }
   out.flush();
   return true;

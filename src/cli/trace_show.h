@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `detccl trace show`: operations, a line each; and the filter that it shares with export.
+// `detccl trace show`: operations, a line each, and how many were lost; and the filter that it shares with
+// export.
 #pragma once
 
 #include <cstdint>

@@ -44,6 +44,16 @@ std::shared_ptr<GpuShadow> Communicator::take_gpu() {
   return std::move(gpu_);
 }
 
+std::shared_ptr<GpuTraced> Communicator::gpu_traced() const {
+  const std::lock_guard lock(mutex_);
+  return gpu_traced_;
+}
+
+void Communicator::set_gpu_traced(std::shared_ptr<GpuTraced> traced) {
+  const std::lock_guard lock(mutex_);
+  gpu_traced_ = std::move(traced);
+}
+
 void Communicator::set_error(ncclResult_t code) {
   ncclResult_t none = ncclSuccess;
   error_.compare_exchange_strong(none, code);

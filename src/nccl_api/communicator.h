@@ -16,6 +16,7 @@
 #include "contract/types.h"
 #include "engine/reduction.h"
 #include "nccl_api/gpu_shadow.h"
+#include "nccl_api/gpu_tracing.h"
 #include "nccl_api/nccl_headers.h"
 #include "trace/tables.h"
 #include "transport/exchange.h"
@@ -75,6 +76,10 @@ class Communicator {
   void set_gpu(std::shared_ptr<GpuShadow> shadow);
   std::shared_ptr<GpuShadow> take_gpu();
 
+  /// What records of its operations on a GPU need; null before the first. Any thread.
+  std::shared_ptr<GpuTraced> gpu_traced() const;
+  void set_gpu_traced(std::shared_ptr<GpuTraced> traced);
+
   /// From now on its reductions are native, which is the user's choice (DETCCL_FALLBACK=native).
   /// Whether that is new.
   bool make_native() { return !native_.exchange(true); }
@@ -109,6 +114,7 @@ class Communicator {
   const bool blocking_;
   std::unique_ptr<Shadow> shadow_;
   std::shared_ptr<GpuShadow> gpu_;
+  std::shared_ptr<GpuTraced> gpu_traced_;
   trace::Communicator identity_;
   std::atomic<bool> native_{false};
   std::atomic<ncclResult_t> error_{ncclSuccess};

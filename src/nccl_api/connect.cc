@@ -56,16 +56,6 @@ std::unique_ptr<transport::UcxWorker> make_worker(std::string& problem) {
   }
 }
 
-/// In a trace all ranks know the communicator by the same properties: rank 0's, and all ranks' numbers.
-void identify(Communicator& communicator, const std::vector<Hello>& hellos) {
-  trace::Communicator& identity = communicator.identity();
-  if (identity.key != 0) return;  // recorded already
-  identity.creation_order = hellos.front().creation_order;
-  identity.members.clear();
-  for (const Hello& hello : hellos)
-    identity.members.push_back(hello.job_rank);
-}
-
 /// The exchange among all ranks, or an error.
 ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::Exchange>& exchange,
                         std::vector<Hello>& hellos) {
@@ -76,8 +66,7 @@ ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::E
   const std::string address = worker != nullptr ? worker->address() : "";
 
   Hello own = make_hello(configuration, address.size(), problem);
-  own.job_rank = job_rank(static_cast<std::uint32_t>(communicator.rank()), 0).rank;
-  own.creation_order = communicator.identity().creation_order;
+  introduce(communicator, own);
   ncclResult_t result = gather_hellos(communicator, own, hellos);
   if (result != ncclSuccess) return result;
   if (const auto line = find_disagreement(hellos))
@@ -113,6 +102,20 @@ ncclResult_t connect_on_host(Communicator& communicator) {
 }
 
 }  // namespace
+
+void introduce(Communicator& communicator, Hello& own) {
+  own.job_rank = job_rank(static_cast<std::uint32_t>(communicator.rank()), 0).rank;
+  own.creation_order = communicator.identity().creation_order;
+}
+
+void identify(Communicator& communicator, std::span<const Hello> hellos) {
+  trace::Communicator& identity = communicator.identity();
+  if (identity.key != 0) return;  // recorded already
+  identity.creation_order = hellos.front().creation_order;
+  identity.members.clear();
+  for (const Hello& hello : hellos)
+    identity.members.push_back(hello.job_rank);
+}
 
 ncclResult_t connect(Communicator& communicator) {
   return runtime().on_host ? connect_on_host(communicator) : gpu::connect(communicator);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "nccl_api/communicator.h"
+#include "nccl_api/hello.h"
 
 namespace detccl::nccl_api {
 
@@ -19,5 +20,10 @@ ncclResult_t connect(Communicator& communicator);
 /// Connects all of them at the same time, for the ranks of one communicator may all belong to this thread.
 /// The first error, if any.
 ncclResult_t connect_all(std::span<const std::shared_ptr<Communicator>> communicators);
+
+/// In a trace all ranks know the communicator by the same properties: rank 0's, and all ranks' numbers. What
+/// this rank says of itself, and what comes of all ranks' words.
+void introduce(Communicator& communicator, Hello& own);
+void identify(Communicator& communicator, std::span<const Hello> hellos);
 
 }  // namespace detccl::nccl_api

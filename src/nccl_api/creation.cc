@@ -26,13 +26,7 @@ ncclResult_t make_entry(ncclComm_t handle, bool blocking, std::shared_ptr<Commun
   return ncclSuccess;
 }
 
-ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
-  std::vector<std::shared_ptr<Communicator>> communicators;
-  for (ncclComm_t* slot : slots) {
-    if (*slot == nullptr) continue;
-    const ncclResult_t result = make_entry(*slot, true, communicators.emplace_back());
-    if (result != ncclSuccess) return result;
-  }
+ncclResult_t connect_or_fall_back(std::span<const std::shared_ptr<Communicator>> communicators) {
   if (runtime().environment.configuration().disable) return ncclSuccess;
   if (!runtime().on_host && gpu::unavailable() != nullptr) return ncclSuccess;  // reductions say so
   const ncclResult_t result = connect_all(communicators);
@@ -40,6 +34,20 @@ ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
   const char* reason = last_error();
   for (const auto& communicator : communicators)
     fall_back(*communicator, reason != nullptr ? reason : "it could not be connected");
+  return ncclSuccess;
+}
+
+ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
+  std::vector<std::shared_ptr<Communicator>> communicators;
+  for (ncclComm_t* slot : slots) {
+    if (*slot == nullptr) continue;
+    const ncclResult_t result = make_entry(*slot, true, communicators.emplace_back());
+    if (result != ncclSuccess) return result;
+  }
+  const ncclResult_t result = connect_or_fall_back(communicators);
+  if (result != ncclSuccess || runtime().tracing == nullptr) return result;
+  for (const auto& communicator : communicators)
+    runtime().tracing->prepare(*communicator);
   return ncclSuccess;
 }
 
@@ -64,9 +72,13 @@ ncclResult_t check_environment() {
   std::string line;
   for (const std::string& problem : runtime().environment.problems())
     line += (line.empty() ? "" : "; ") + problem;
-  if (runtime().tracing != nullptr && !runtime().on_host)
-    line += std::string(line.empty() ? "" : "; ") +
-            "DETCCL_TRACE: this version records host memory only; unset it";
+  if (runtime().tracing != nullptr && !runtime().on_host) {
+    const char* const reason = gpu::unavailable() != nullptr ? "this build of DetCCL records host memory only"
+                               : runtime().environment.configuration().trace_chunk_bytes != 0
+                                   ? "on GPUs there are no tables of chunks; allowed: 0, 1"
+                                   : nullptr;
+    if (reason != nullptr) line += fmt::format("{}DETCCL_TRACE: {}", line.empty() ? "" : "; ", reason);
+  }
   return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
 }
 

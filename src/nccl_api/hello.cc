@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "nccl_api/topology.h"
 
@@ -54,6 +55,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[6], c.fallback_native ? "native" : "error");
   assign(hello.settings[8], c.group == 0 ? "auto" : fmt::to_string(c.group));
   hello.host = host_number();
+  hello.process = static_cast<std::uint32_t>(::getpid());
   hello.address_bytes = address_bytes;
   assign(hello.problem, problem);
   return hello;

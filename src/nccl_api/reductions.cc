@@ -135,23 +135,26 @@ TracedCall traced(const Call& c) {
           c.count,
           c.type,
           c.op,
-          rooted ? c.root : -1};
+          rooted ? c.root : -1,
+          c.stream};
 }
 
-ncclResult_t run_now(std::shared_ptr<Communicator> communicator, const Call& c,
+ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Call& c,
                      const QueuedReduction& reduction) {
-  if (!runtime().on_host) {
-    const gpu::Queued queued{std::move(communicator), reduction};
-    return gpu::enqueue({&queued, 1});
-  }
-  const std::shared_ptr<Communicator> owner = communicator;
-  std::vector<std::unique_ptr<Lane>> lanes;
-  lanes.push_back(std::make_unique<Lane>(std::move(communicator)));
-  lanes.back()->push(reduction);
+  const auto run_it = [&] {
+    if (!runtime().on_host) {
+      const gpu::Queued queued{communicator, reduction};
+      return gpu::enqueue({&queued, 1});
+    }
+    std::vector<std::unique_ptr<Lane>> lanes;
+    lanes.push_back(std::make_unique<Lane>(communicator));
+    lanes.back()->push(reduction);
+    return run(lanes);
+  };
   Tracing* tracing = runtime().tracing.get();
-  if (tracing == nullptr) return run(lanes);
-  auto pending = tracing->before(owner, traced(c), trace::kOurs);
-  const ncclResult_t result = run(lanes);
+  if (tracing == nullptr) return run_it();
+  auto pending = tracing->before(communicator, traced(c), trace::kOurs);
+  const ncclResult_t result = run_it();
   if (result == ncclSuccess) tracing->after(std::move(pending));
   return result;
 }
@@ -183,7 +186,7 @@ ncclResult_t reduce(const Call& c) {
     if (result != ncclSuccess) return group.poison(result);
     if (route == Route::native) return run_natively(c, communicator);
     if (c.count == 0) return ncclSuccess;
-    if (!group.open()) return run_now(std::move(communicator), c, reduction);
+    if (!group.open()) return run_now(communicator, c, reduction);
     group.trace(communicator, traced(c), trace::kOurs);
     group.queue(std::move(communicator), reduction);
     return ncclSuccess;

@@ -16,6 +16,7 @@
 #include "nccl_api/leave.h"
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
+#include "recorder/context.h"
 
 namespace detccl::nccl_api {
 namespace {
@@ -138,6 +139,7 @@ recorder::Recorder* Tracing::recorder(const Communicator& first) {
   const trace::RunInfo info = run_info(job, configuration_);
   start_ns_ = info.start_ns;
   recorder_ = std::make_unique<recorder::Recorder>(options, info);
+  if (!runtime().on_host) gpu_ = gpu::make_tracing(*recorder_);
   leave_at_exit();
   if (const std::string problem = recorder_->problem(); !problem.empty())
     log_line(LogLevel::error, "no trace: " + problem);
@@ -192,8 +194,12 @@ std::unique_ptr<Tracing::Pending> Tracing::before(std::shared_ptr<Communicator> 
   if (!e.out) record.flags |= trace::kNoOutput;
   if (e.in && e.out && overlap(call.send, *e.in * size, call.receive, *e.out * size))
     record.flags |= trace::kInPlace;
-  if (e.in) look_at(*pending, call.send, *e.in * size, false);
   pending->communicator = std::move(communicator);
+  if (gpu_ != nullptr) {
+    put_on_stream(*pending, e.in.value_or(0) * size, e.out.value_or(0) * size);
+    return pending;
+  }
+  if (e.in) look_at(*pending, call.send, *e.in * size, false);
   pending->began_ns = nanoseconds();
   record.start_ns = pending->began_ns - start_ns_;
   return pending;
@@ -201,6 +207,10 @@ std::unique_ptr<Tracing::Pending> Tracing::before(std::shared_ptr<Communicator> 
 
 void Tracing::after(std::unique_ptr<Pending> pending) {
   if (pending == nullptr) return;
+  if (gpu_ != nullptr) {
+    if (pending->on_gpu) gpu_->after(*pending->on_gpu, pending->call.receive);
+    return;
+  }
   const std::uint64_t took = nanoseconds() - pending->began_ns;
   pending->record.duration_ns =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(took, trace::kNoDuration - 1));
@@ -212,10 +222,27 @@ void Tracing::after(std::unique_ptr<Pending> pending) {
   if (recorder_ != nullptr) recorder_->append(pending->record, std::move(pending->tables));
 }
 
+void Tracing::put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t out_bytes) {
+  recorder::Site site;
+  site.record = pending.record;
+  site.record.step = recorder::current_step();
+  site.record.start_ns = nanoseconds() - start_ns_;
+  site.phase = recorder::current_phase();
+  site.input_bytes = in_bytes;
+  site.output_bytes = out_bytes;
+  pending.on_gpu =
+      gpu_->before(*pending.communicator, std::move(site), pending.call.send, pending.call.stream);
+}
+
+void Tracing::prepare(Communicator& communicator) {
+  if (!runtime().on_host && recorder(communicator) != nullptr && gpu_ != nullptr) gpu_->prepare(communicator);
+}
+
 void Tracing::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   if (recorder_ == nullptr) return;
+  if (gpu_ != nullptr) gpu_->close();
   recorder_->close();
   if (const std::string problem = recorder_->problem(); !problem.empty())
     log_line(LogLevel::error, "trace: " + problem);

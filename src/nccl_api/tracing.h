@@ -22,9 +22,10 @@ struct TracedCall {
   ncclDataType_t type = ncclInt8;
   int op = -1;    ///< reductions only
   int peer = -1;  ///< root or peer, if there is one
+  cudaStream_t stream = nullptr;
 };
 
-/// One process's tracing, on host memory. Any thread.
+/// One process's tracing. Any thread. On GPUs everything is put on the operation's stream.
 class Tracing {
  public:
   /// Null unless the configuration asks for it.
@@ -38,6 +39,7 @@ class Tracing {
     trace::Record record;
     std::vector<trace::ChunkTable> tables;
     std::uint64_t began_ns = 0;
+    std::optional<GpuTracing::Operation> on_gpu;
   };
   /// Before the operation. Null where it is not to be recorded. `flags`: of trace::Record.
   std::unique_ptr<Pending> before(std::shared_ptr<Communicator> communicator, const TracedCall& call,
@@ -45,18 +47,23 @@ class Tracing {
   /// After it, its output being there. `pending` may be null.
   void after(std::unique_ptr<Pending> pending);
 
+  /// On GPUs: allocates and loads what the communicator's operations need. Not in a capture.
+  void prepare(Communicator& communicator);
+
   /// At the process's exit.
   void close();
 
  private:
   recorder::Recorder* recorder(const Communicator& first);
+  void put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t out_bytes);
   void look_at(Pending& pending, const void* data, std::size_t bytes, bool is_output);
   std::uint64_t key_of(Communicator& communicator, recorder::Recorder& to);
 
   const Configuration configuration_;
   std::mutex mutex_;
   std::unique_ptr<recorder::Recorder> recorder_;
-  std::uint64_t start_ns_ = 0;  ///< of the trace
+  std::unique_ptr<GpuTracing> gpu_;  ///< null on host memory
+  std::uint64_t start_ns_ = 0;       ///< of the trace
   bool not_this_rank_ = false, closed_ = false;
 };
 

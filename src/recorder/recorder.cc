@@ -45,15 +45,30 @@ void Recorder::append(trace::Record record, std::vector<trace::ChunkTable> table
   const Channel channel{record.communicator, direction, direction == 0 ? 0 : record.peer};
   const std::lock_guard lock(mutex_);
   if (closing_) return;
-  record.sequence = next_++;
   record.communicator_sequence = sequences_[channel]++;
+  enqueue({record, current_phase(), std::move(tables)});
+}
+
+void Recorder::append_as_is(trace::Record record, std::string phase) {
+  const std::lock_guard lock(mutex_);
+  if (!closing_) enqueue({record, std::move(phase), {}});
+}
+
+void Recorder::skip(std::uint64_t records) {
+  const std::lock_guard lock(mutex_);
+  next_ += records;
+  skipped_ += records;
+}
+
+void Recorder::enqueue(Item item) {
+  item.record.sequence = next_++;
   if (queue_.size() >= kQueue) {
     ++dropped_;
     return;
   }
-  for (trace::ChunkTable& table : tables)
-    table.sequence = record.sequence;
-  queue_.push_back({record, current_phase(), std::move(tables)});
+  for (trace::ChunkTable& table : item.tables)
+    table.sequence = item.record.sequence;
+  queue_.push_back(std::move(item));
   if (queue_.size() == 1) filled_.notify_one();
 }
 
@@ -82,6 +97,8 @@ void Recorder::drain() {
       writer_->add_communicator(communicator);
     write(items);
   }
+  // Nothing is queued any more, so nothing changes it.
+  writer_->end_at(next_);
   writer_->close();
   const std::lock_guard lock(mutex_);
   error_ = writer_->error();
@@ -105,6 +122,10 @@ std::string Recorder::problem() const {
   if (dropped_ != 0) {
     text += (text.empty() ? path_ + ": " : "; ") + std::to_string(dropped_) +
             " records dropped, as the disk was too slow";
+  }
+  if (skipped_ != 0) {
+    text += (text.empty() ? path_ + ": " : "; ") + std::to_string(skipped_) +
+            " records dropped on the GPU, as the ring was full";
   }
   return text;
 }

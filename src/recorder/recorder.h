@@ -50,6 +50,11 @@ class Recorder {
   /// their sequence is set. A queue that is full drops it: the file has a gap then, and close() tells.
   void append(trace::Record record, std::vector<trace::ChunkTable> tables = {});
 
+  /// Queues a record that is complete but for its place in the file and the phase's number.
+  void append_as_is(trace::Record record, std::string phase);
+  /// So many records were lost on their way here: the file has a gap, and close() tells.
+  void skip(std::uint64_t records);
+
   /// Writes out what is queued and closes the file. Nothing is taken afterwards.
   void close();
 
@@ -65,6 +70,7 @@ class Recorder {
   };
   using Channel = std::tuple<std::uint64_t, int, std::uint32_t>;  ///< communicator, direction, peer
 
+  void enqueue(Item item);
   void drain();
   void write(std::vector<Item>& items);
 
@@ -76,7 +82,7 @@ class Recorder {
   std::vector<Item> queue_;
   std::vector<trace::Communicator> communicators_;  ///< to be written
   std::map<Channel, std::uint64_t> sequences_;
-  std::uint64_t next_ = 0, dropped_ = 0;
+  std::uint64_t next_ = 0, dropped_ = 0, skipped_ = 0;
   std::uint64_t lost_ = 0;
   int error_ = 0;
   bool closing_ = false;

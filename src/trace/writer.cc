@@ -167,6 +167,12 @@ void Writer::fail(int error) {
   ::close(std::exchange(file_, -1));
 }
 
+void Writer::end_at(std::uint64_t sequence) {
+  flush();
+  if (sequence > next_sequence_) gaps_ += static_cast<std::uint32_t>(sequence - next_sequence_);
+  next_sequence_ = sequence;
+}
+
 void Writer::close() {
   if (closed_) return;
   flush();

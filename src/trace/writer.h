@@ -51,6 +51,8 @@ class Writer {
   /// Writes out what has waited for the flush interval; for the time when nothing is appended.
   void tick();
   void flush();
+  /// `sequence`: the next record's, if there were one; what lies between was lost. Before close().
+  void end_at(std::uint64_t sequence);
   /// Flushes and writes index and end. Nothing may be appended afterwards.
   void close();
 

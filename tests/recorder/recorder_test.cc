@@ -7,33 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "command.h"
+#include "read_records.h"
 #include "recorder/context.h"
-#include "trace/reader.h"
 
 namespace detccl::recorder {
 namespace {
 
 using trace::Record;
-
-std::vector<Record> records_of(const trace::Reader& reader) {
-  std::vector<Record> all;
-  auto segment = reader.segment_at(reader.first_offset());
-  while (segment && segment->header.type != trace::SegmentType::end) {
-    std::vector<Record> some;
-    if (segment->header.type == trace::SegmentType::records && reader.records(*segment, some))
-      all.insert(all.end(), some.begin(), some.end());
-    segment = reader.segment_at(segment->next());
-  }
-  return all;
-}
-
-std::unique_ptr<trace::Reader> open(const std::string& path) {
-  std::string error;
-  auto source = trace::open_file(path, error);
-  auto reader = source == nullptr ? nullptr : trace::Reader::open(std::move(source), error);
-  EXPECT_NE(reader, nullptr) << error;
-  return reader;
-}
 
 Record operation(trace::Kind kind, std::uint64_t communicator, std::uint32_t peer = trace::kNoPeer) {
   Record record;

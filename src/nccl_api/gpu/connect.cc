@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "nccl_api/communicator.h"
+#include "nccl_api/connect.h"
 #include "nccl_api/gpu/gpu_border.h"
 #include "nccl_api/gpu/shadow.h"
 #include "nccl_api/hello.h"
@@ -70,14 +69,13 @@ ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& e
   hellos.resize(static_cast<std::size_t>(communicator.ranks()));
   Hello own = make_hello(runtime().environment.configuration(), 0, "");
   set_algorithms(own, algorithms());
-  static std::atomic<std::uint32_t> made{0};
-  own.job_rank = static_cast<std::uint32_t>(::getpid());
-  own.creation_order = ++made;
+  introduce(communicator, own);
   engine::cuda::all_gather_host(reserve, exchange, static_cast<std::uint32_t>(communicator.rank()),
                                 static_cast<std::uint32_t>(communicator.ranks()), gathers, &own,
                                 hellos.data(), sizeof own);
   if (const auto line = find_disagreement(hellos))
     return fail(ncclInvalidUsage, communicator.name() + ": " + *line);
+  identify(communicator, hellos);
   return ncclSuccess;
 }
 
@@ -109,7 +107,7 @@ ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine, c
 std::uint64_t number_of(const std::vector<Hello>& hellos) {
   if (hellos.empty()) return 1;
   std::uint64_t number = hellos[0].host;
-  for (const std::uint64_t part : {hellos[0].job_rank, hellos[0].creation_order})
+  for (const std::uint64_t part : {hellos[0].process, hellos[0].creation_order})
     number = (number ^ part) * 0x9e3779b97f4a7c15u;
   return number;
 }

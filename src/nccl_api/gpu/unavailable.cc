@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In place of the engine for GPUs, in a build without CUDA.
 #include "nccl_api/gpu_shadow.h"
+#include "nccl_api/gpu_tracing.h"
 #include "nccl_api/last_error.h"
 
 namespace detccl::nccl_api::gpu {
@@ -18,6 +19,10 @@ ncclResult_t enqueue(std::span<const Queued>) {
 }
 
 void set_observer(profile::Observer) {
+}
+
+std::unique_ptr<GpuTracing> make_tracing(recorder::Recorder&) {
+  return nullptr;
 }
 
 }  // namespace detccl::nccl_api::gpu

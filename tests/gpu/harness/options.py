@@ -16,6 +16,8 @@ parts (--only takes patterns of their names, of settings ("default"), workloads 
   workloads   PyTorch, JAX and CuPy scripts, with the NCCL that they come with unless --nccl is given
   profiler    the profiler plugin: its counts of a PyTorch program's calls, alone and with DetCCL, overhead from both,
               and its cost in the sweep program, off and on in turn
+  traces      PyTorch jobs over 4 ranks with DETCCL_TRACE=1: equal runs compare equal, a changed element is found,
+              each replay of a CUDA graph is recorded, what it costs
   sanitizers  the fold kernels' tests (build/tests/device_cuda_test) under compute-sanitizer: memcheck, racecheck
   nccl-tests  with --nccl-tests only. Programs built with MPI=1 run one process per rank under mpirun (Open MPI);
               programs built without run one rank, as they put each thread on a GPU of its own.

@@ -38,6 +38,9 @@ def variants(kind, quick):
     for schedule in ("gather", "direct", "tree") + (("peer",) if kind == "p2p" else ()):
         yield Variant(f"schedule {schedule}", {"DETCCL_SCHEDULE": schedule}, cases=some)
     yield Variant("the shim", shim=True, cases=["large.*", "group.*", "streams.*", "comm.split", "arguments.*"])
+    # Whatever happens to communicators, and whatever they are given, is recorded.
+    yield Variant("traced", {"DETCCL_TRACE": "1"}, cases=some + ["graph.*", "comm.*", "end.*", "collectives.*",
+                                                                 "arguments.*", "registered.*", "scalar.*"])
     yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)
     if quick:
         return
@@ -112,6 +115,9 @@ class Run:
             extra["HOSTNCCL_PLACEMENT"] = ",".join(map(str, order))
         process_of = {rank: process for process, rank in enumerate(order)}
         with tempfile.TemporaryDirectory(prefix="detccl-ids-") as folder:
+            if "DETCCL_TRACE" in extra:
+                extra["DETCCL_TRACE_DIR"] = os.path.join(folder, "trace")
+
             def command(rank):
                 arguments = [self.settings.program, "--rank", str(rank), "--ranks", str(self.ranks), "--folder",
                              folder, "--cases", ",".join(names), "--replays", str(self.settings.replays), "--cycles",

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "engine/cuda/order.h"
+#include "nccl_api/communicator.h"
+#include "nccl_api/gpu_tracing.h"
+#include "nccl_api/log.h"
+#include "nccl_api/runtime.h"
+#include "recorder/cuda/device_ring.h"
+#include "recorder/cuda/record.h"
+#include "recorder/drain.h"
+
+namespace detccl::nccl_api::gpu {
+namespace {
+
+using engine::cuda::check;
+using recorder::SiteTable;
+
+/// Operations under way, and captured ones, of a device.
+constexpr std::uint32_t kMostSites = 1U << 20;
+
+/// One device's ring, and the thread that empties it.
+class Device {
+ public:
+  explicit Device(recorder::Recorder& recorder) : sites_(kMostSites) {
+    check(recorder::cuda::load_kernels(), "loading the kernels that record");
+    check(memory_.init(), "the ring of records");
+    drain_ = std::make_unique<recorder::Drain>(
+        recorder::RingReader(memory_.host_slots(), memory_.host_control(), memory_.ring().capacity), sites_,
+        recorder,
+        [] { log_line(LogLevel::warn, "trace: records are being dropped on the GPU, as the ring is full"); });
+  }
+
+  SiteTable& sites() { return sites_; }
+  const recorder::Ring& ring() const { return memory_.ring(); }
+  recorder::Accumulator* accumulator(std::uint32_t number) {
+    const std::lock_guard lock(mutex_);
+    const engine::cuda::OutsideCapture outside;
+    recorder::Accumulator* at = nullptr;
+    check(memory_.accumulator(number, at), "memory for digests");
+    return at;
+  }
+  std::uint64_t* counter() {
+    const std::lock_guard lock(mutex_);
+    const engine::cuda::OutsideCapture outside;
+    std::uint64_t* at = nullptr;
+    check(memory_.counter(at), "memory for counters");
+    return at;
+  }
+  void close() { drain_->close(); }
+
+ private:
+  std::mutex mutex_;
+  recorder::cuda::DeviceRing memory_;
+  SiteTable sites_;
+  std::unique_ptr<recorder::Drain> drain_;
+};
+
+/// Records of one communicator are taken in the order of its operations, whatever streams they are on.
+class Traced final : public GpuTraced {
+ public:
+  Traced(int device_number, Device& its_device, std::uint64_t its_number)
+      : on(device_number), device(its_device), number(its_number) {}
+
+  /// Sends to a peer, receives from it, and collectives are counted each on their own.
+  std::uint64_t* counter(const trace::Record& record) {
+    const int direction = record.kind == trace::Kind::send ? 1 : record.kind == trace::Kind::recv ? 2 : 0;
+    const std::lock_guard lock(mutex_);
+    std::uint64_t*& counter = counters_[{direction, direction == 0 ? 0 : record.peer}];
+    if (counter == nullptr) counter = device.counter();
+    return counter;
+  }
+
+  const int on;
+  Device& device;
+  const std::uint64_t number;
+  engine::cuda::Order order;
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<int, std::uint32_t>, std::uint64_t*> counters_;
+};
+
+class Tracing final : public GpuTracing {
+ public:
+  explicit Tracing(recorder::Recorder& recorder) : recorder_(recorder) {}
+
+  void prepare(Communicator& communicator) override {
+    attempt([&] { static_cast<void>(traced(communicator)); });
+  }
+
+  std::optional<Operation> before(Communicator& communicator, recorder::Site site, const void* input,
+                                  cudaStream_t stream) override {
+    std::optional<Operation> operation;
+    if (!attempt([&] { operation = begin(communicator, std::move(site), input, stream); })) recorder_.skip(1);
+    return operation;
+  }
+
+  void after(const Operation& operation, const void* output) override {
+    if (!attempt([&] { end(operation, output); })) recorder_.skip(1);
+  }
+
+  void close() override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, device] : devices_)
+      device->close();
+  }
+
+ private:
+  /// Whether nothing went wrong; the first mishap is told.
+  template <class Body>
+  bool attempt(Body&& body) {
+    try {
+      body();
+      return true;
+    } catch (const std::exception& e) {
+      const std::lock_guard lock(mutex_);
+      if (!std::exchange(failed_, true))
+        log_line(LogLevel::error, std::string("trace: an operation is not recorded: ") + e.what());
+      return false;
+    }
+  }
+
+  /// What the communicator has, made at the first call.
+  std::shared_ptr<Traced> traced(Communicator& communicator) {
+    if (const auto known = communicator.gpu_traced()) return std::static_pointer_cast<Traced>(known);
+    int number = 0;
+    if (real().CommCuDevice(communicator.handle(), &number) != ncclSuccess)
+      throw std::runtime_error("the communicator's device is not known");
+    const std::lock_guard lock(mutex_);
+    const engine::cuda::OnDevice guard(number);
+    const engine::cuda::OutsideCapture outside;
+    std::unique_ptr<Device>& device = devices_[number];
+    if (device == nullptr) device = std::make_unique<Device>(recorder_);
+    const auto made = std::make_shared<Traced>(number, *device, communicators_++);
+    communicator.set_gpu_traced(made);
+    return made;
+  }
+
+  std::optional<Operation> begin(Communicator& communicator, recorder::Site site, const void* input,
+                                 cudaStream_t stream) {
+    const std::shared_ptr<Traced> its = traced(communicator);
+    const engine::cuda::OnDevice guard(its->on);
+    const engine::cuda::CaptureId capture = engine::cuda::capture_of(stream);
+    site.captured = capture != 0;
+    site.communicator = its->number;
+    if (site.captured) {
+      site.record.flags |= trace::kGraph;
+      site.record.start_ns = 0;  // it runs whenever the graph does
+    }
+    Operation operation{its, {}, stream, site.output_bytes, its->counter(site.record)};
+    const recorder::cuda::Payload payload{input, site.input_bytes};
+    const auto place = its->device.sites().add(std::move(site));
+    if (!place) throw std::runtime_error("too many operations are under way, or captured");
+    operation.place = *place;
+    recorder::Accumulator* accumulator = its->device.accumulator(place->accumulator);
+    its->order.before(stream, capture);
+    check(recorder::cuda::digest(payload, &accumulator->input, stream), "a digest");
+    return operation;
+  }
+
+  void end(const Operation& operation, const void* output) {
+    Traced& its = static_cast<Traced&>(*operation.communicator);
+    const engine::cuda::OnDevice guard(its.on);
+    const engine::cuda::CaptureId capture = engine::cuda::capture_of(operation.stream);
+    recorder::Accumulator* accumulator = its.device.accumulator(operation.place.accumulator);
+    its.order.before(operation.stream, capture);
+    check(recorder::cuda::digest({output, operation.output_bytes}, &accumulator->output, operation.stream),
+          "a digest");
+    its.device.sites().commit(operation.place.site);
+    check(recorder::cuda::record(its.device.ring(), operation.place.site, operation.counter, accumulator,
+                                 operation.stream),
+          "a record");
+    its.order.after(operation.stream, capture);
+  }
+
+  recorder::Recorder& recorder_;
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<Device>> devices_;
+  std::uint64_t communicators_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<GpuTracing> make_tracing(recorder::Recorder& recorder) {
+  return std::make_unique<Tracing>(recorder);
+}
+
+}  // namespace detccl::nccl_api::gpu

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/cuda/device_ring.h"
+
+#include <sys/mman.h>
+
+namespace detccl::recorder::cuda {
+namespace {
+
+constexpr std::size_t kAccumulatorsPerPage = 4096, kCountersPerPage = 512;
+
+}  // namespace
+
+/// Memory of our own that the device is allowed to write, so that it stays readable when the context is gone;
+/// shared, so that a fork does not move the parent's pages away from the device.
+cudaError_t DeviceRing::map_host_memory(std::size_t bytes, void*& host, void*& device) {
+  host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (host == MAP_FAILED) return cudaErrorMemoryAllocation;
+  cudaError_t error = cudaHostRegister(host, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
+  if (error == cudaSuccess) error = cudaHostGetDevicePointer(&device, host, 0);
+  return error;
+}
+
+cudaError_t DeviceRing::allocate(void*& memory, std::size_t bytes) {
+  cudaStream_t stream = nullptr;
+  cudaError_t error = cudaMalloc(&memory, bytes);
+  if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, bytes, stream);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+  if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
+  return error;
+}
+
+cudaError_t DeviceRing::init(std::uint64_t slots) {
+  void *host = nullptr, *device = nullptr, *state = nullptr;
+  cudaError_t error = map_host_memory(sizeof(RingControl) + slots * sizeof(Slot), host, device);
+  if (error == cudaSuccess) error = allocate(state, sizeof(RingState));
+  if (error != cudaSuccess) return error;
+  host_control_ = static_cast<RingControl*>(host);
+  host_slots_ = reinterpret_cast<Slot*>(host_control_ + 1);
+  ring_.control = static_cast<RingControl*>(device);
+  ring_.slots = reinterpret_cast<Slot*>(ring_.control + 1);
+  ring_.state = static_cast<RingState*>(state);
+  ring_.capacity = slots;
+  Accumulator* first = nullptr;
+  return accumulator(0, first);
+}
+
+cudaError_t DeviceRing::accumulator(std::uint32_t number, Accumulator*& at) {
+  while (accumulators_.size() <= number / kAccumulatorsPerPage) {
+    void* page = nullptr;
+    const cudaError_t error = allocate(page, kAccumulatorsPerPage * sizeof(Accumulator));
+    if (error != cudaSuccess) return error;
+    accumulators_.push_back(static_cast<Accumulator*>(page));
+  }
+  at = accumulators_[number / kAccumulatorsPerPage] + number % kAccumulatorsPerPage;
+  return cudaSuccess;
+}
+
+cudaError_t DeviceRing::counter(std::uint64_t*& at) {
+  if (counters_given_ == counters_.size() * kCountersPerPage) {
+    void* page = nullptr;
+    const cudaError_t error = allocate(page, kCountersPerPage * sizeof(std::uint64_t));
+    if (error != cudaSuccess) return error;
+    counters_.push_back(static_cast<std::uint64_t*>(page));
+  }
+  at = counters_.back() + counters_given_++ % kCountersPerPage;
+  return cudaSuccess;
+}
+
+}  // namespace detccl::recorder::cuda

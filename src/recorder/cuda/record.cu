@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/cuda/record.h"
+
+#include "fingerprint/cuda/digest.h"
+
+namespace detccl::recorder::cuda {
+namespace {
+
+using Word = unsigned long long;
+
+__device__ __forceinline__ Word* word(std::uint64_t& x) {
+  return reinterpret_cast<Word*>(&x);
+}
+
+/// The ring's state is the device's, so its atomics are the device's too; what goes to the host is made
+/// visible to it.
+struct DeviceMemory {
+  __device__ static std::uint64_t load(std::uint64_t& x) { return *static_cast<volatile std::uint64_t*>(&x); }
+  __device__ static void store(std::uint64_t& x, std::uint64_t value) {
+    *static_cast<volatile std::uint64_t*>(&x) = value;
+  }
+  __device__ static std::uint64_t load_from_host(std::uint64_t& x) {
+    const std::uint64_t value = load(x);
+    __threadfence_system();  // the slot is written after this look
+    return value;
+  }
+  __device__ static std::uint64_t compare_exchange(std::uint64_t& x, std::uint64_t expected,
+                                                   std::uint64_t value) {
+    return atomicCAS(word(x), static_cast<Word>(expected), static_cast<Word>(value));
+  }
+  __device__ static std::uint64_t add(std::uint64_t& x, std::uint64_t value) {
+    return atomicAdd(word(x), static_cast<Word>(value));
+  }
+  __device__ static void maximum(std::uint64_t& x, std::uint64_t value) {
+    atomicMax(word(x), static_cast<Word>(value));
+  }
+  __device__ static void publish(std::uint64_t& x, std::uint64_t value) {
+    __threadfence_system();
+    store(x, value);
+  }
+};
+
+__global__ void record_kernel(const Ring ring, std::uint64_t site, std::uint64_t* operations,
+                              Accumulator* accumulator) {
+  write_record<DeviceMemory>(ring, site, operations, accumulator);
+}
+
+}  // namespace
+
+cudaError_t digest(const Payload& payload, fingerprint::Sums* sums, cudaStream_t stream) {
+  return fingerprint::cuda::digest(payload.data, payload.bytes, 0, sums, {}, stream);
+}
+
+cudaError_t record(const Ring& ring, std::uint64_t site, std::uint64_t* operations, Accumulator* accumulator,
+                   cudaStream_t stream) {
+  record_kernel<<<1, 1, 0, stream>>>(ring, site, operations, accumulator);
+  return cudaGetLastError();
+}
+
+cudaError_t load_kernels() {
+  cudaFuncAttributes attributes;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, record_kernel);
+  return error == cudaSuccess ? fingerprint::cuda::load_kernels() : error;
+}
+
+}  // namespace detccl::recorder::cuda

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records on their way from a GPU to the host: a ring of slots in host memory that the device writes, and the
+// device's own state of it. The producers' part is here, for the device and for tests alike; the consumer's
+// is in ring_reader.h. Nothing in it waits: a record that finds no room is counted.
+#pragma once
+
+#include <cstdint>
+
+#include "fingerprint/mix.h"
+
+namespace detccl::recorder {
+
+/// In host memory. A slot is written once it is free, and its `sequence` last.
+struct Slot {
+  std::uint64_t sequence = 0;  ///< the slot's number in the ring, counted from 1; an earlier one: not written
+  std::uint64_t site = 0;      ///< SiteTable's
+  std::uint64_t index = 0;     ///< of the operation on its channel, from 0: those that were dropped count too
+  std::uint64_t dropped = 0;   ///< records dropped before this one
+  fingerprint::Sums input, output;
+};
+static_assert(sizeof(Slot) == 64);
+
+/// In host memory, seen by both sides.
+struct RingControl {
+  alignas(64) std::uint64_t read = 0;     ///< slots that the host has done with
+  alignas(64) std::uint64_t dropped = 0;  ///< records for which there was no room
+};
+
+/// In the device's memory.
+struct RingState {
+  std::uint64_t next = 0;       ///< slots taken
+  std::uint64_t read_seen = 0;  ///< RingControl::read, when it was last looked at
+  std::uint64_t dropped = 0;
+};
+
+struct Ring {
+  Slot* slots = nullptr;
+  RingControl* control = nullptr;
+  RingState* state = nullptr;
+  std::uint64_t capacity = 0;  ///< slots
+};
+
+/// What the digests of an operation's payloads are added up in, zero before it; in the device's memory.
+struct Accumulator {
+  fingerprint::Sums input, output;
+};
+
+/// Takes a slot, or counts a record that finds none. `Memory`: atomic access to 64-bit words, as the side has
+/// it.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
+template <class Memory>
+DETCCL_HD bool take_slot(const Ring& ring, std::uint64_t& slot) {
+  std::uint64_t next = Memory::load(ring.state->next);
+  for (;;) {
+    if (next - Memory::load(ring.state->read_seen) >= ring.capacity) {
+      const std::uint64_t read = Memory::load_from_host(ring.control->read);
+      Memory::store(ring.state->read_seen, read);
+      // A slot's number that is out of date may be below `read`: then the exchange fails.
+      if (static_cast<std::int64_t>(next - read) >= static_cast<std::int64_t>(ring.capacity)) {
+        Memory::maximum(ring.control->dropped, Memory::add(ring.state->dropped, 1) + 1);
+        return false;
+      }
+    }
+    const std::uint64_t seen = Memory::compare_exchange(ring.state->next, next, next + 1);
+    if (seen == next) break;
+    next = seen;
+  }
+  slot = next;
+  return true;
+}
+
+/// One operation's record. `operations`: of its channel, counted here; one operation of a channel at a time.
+/// The accumulator is zero again afterwards.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
+template <class Memory>
+DETCCL_HD void write_record(const Ring& ring, std::uint64_t site, std::uint64_t* operations,
+                            Accumulator* accumulator) {
+  const std::uint64_t index = (*operations)++;
+  const Accumulator sums = *accumulator;
+  *accumulator = {};
+  std::uint64_t number = 0;
+  if (!take_slot<Memory>(ring, number)) return;
+  Slot& slot = ring.slots[number % ring.capacity];
+  slot.site = site;
+  slot.index = index;
+  slot.dropped = Memory::load(ring.state->dropped);
+  slot.input = sums.input;
+  slot.output = sums.output;
+  Memory::publish(slot.sequence, number + 1);
+}
+
+}  // namespace detccl::recorder
