@@ -111,7 +111,7 @@ void Run::fold(const device::host::Arithmetic& arithmetic, std::span<const devic
 class PeerRun {
  public:
   static void enqueue(StreamEngine& engine, const StreamCall& call) {
-    const OnDevice guard(engine.device_);
+    const OnDevice guard(engine.device());
     const CaptureId capture = capture_of(call.stream);
     engine.order_.before(call.stream, capture);
     engine.peers_->enqueue(call.call, engine.tasks_.planner().arithmetic(call.call), call.stream);

@@ -34,7 +34,7 @@ double interrupted(Job& job, ncclComm_t comm, Start start_operation, ncclResult_
   const Reduction r{DataType::float32, Op::sum, 9000};
   Vector data(job, r, kCount);
   data.put(input(r, job.rank(), 0, kCount));
-  float* const elements = static_cast<float*>(data.data());
+  float* const elements = reinterpret_cast<float*>(data.data());
   // Once with all of them: what waits later is the operation, not its connections.
   require(start_operation(job, elements, comm), "the operation");
   job.device().wait();
