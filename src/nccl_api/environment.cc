@@ -191,8 +191,8 @@ constexpr std::array kVariables = {
         "a tree one. hier goes by A within aligned groups of G ranks, a power of two, and by B between them. "
         "peer: one kernel of each rank that reads and writes the others' memory, up to 8 GPUs of one host.",
         take_schedule},
-    Variable{"DETCCL_PEER_BLOCKS", "8", "a number, 1 to 64", "Thread blocks of a rank's kernel in schedule peer.",
-             take_peer_blocks},
+    Variable{"DETCCL_PEER_BLOCKS", "8", "a number, 1 to 64",
+             "Thread blocks of a rank's kernel in schedule peer.", take_peer_blocks},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
     Variable{"DETCCL_GROUP", "auto", "auto, or a power of two",
@@ -325,8 +325,9 @@ void Environment::check_combinations() {
   const auto& contract = configuration_.contract;
   const auto& schedule = configuration_.schedule;
   if (problems_.empty() && configuration_.peer && contract.block != 0) {
-    problems_.push_back(fmt::format("DETCCL_SCHEDULE=peer cannot carry out DETCCL_CONTRACT={}, which has blocks",
-                                    contract::to_string(contract)));
+    problems_.push_back(
+        fmt::format("DETCCL_SCHEDULE=peer cannot carry out DETCCL_CONTRACT={}, which has blocks",
+                    contract::to_string(contract)));
   }
   if (!problems_.empty() || !schedule || plan::supports(*schedule, contract)) return;
   problems_.push_back(

@@ -236,7 +236,9 @@ TEST(PeerSteps, PartitionsCoverEveryByteOnce) {
         ASSERT_GE(o.partition.steps(b), 1U);
         for (std::uint32_t i = 0; i < o.partition.steps(b); ++i) {
           const Range range = o.partition.range(owner, b, i);
-          if (!o.scattered) ASSERT_EQ(range.begin % 16, 0U);
+          if (!o.scattered) {
+            ASSERT_EQ(range.begin % 16, 0U);
+          }
           for (std::uint64_t k = range.begin; k < range.begin + range.bytes; ++k)
             ++covered.at(k);
         }

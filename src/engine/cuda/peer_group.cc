@@ -75,7 +75,8 @@ PeerGroup::~PeerGroup() {
 void PeerGroup::enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic,
                         cudaStream_t stream) {
   if (call.count == 0) return;
-  if (failure() != peer::Failure::none) throw std::runtime_error("a reduction over peer memory has been stopped");
+  if (failure() != peer::Failure::none)
+    throw std::runtime_error("a reduction over peer memory has been stopped");
   peer::Call c;
   c.collective = call.collective;
   c.arithmetic = arithmetic;
@@ -84,7 +85,8 @@ void PeerGroup::enqueue(const Reduction& call, const device::host::Arithmetic& a
   c.receive = call.receive;
   c.count = call.count;
   const auto mode = peer::choose_mode(c, layout_, peer::Limits{});
-  check(mode ? peer::reduce(endpoint_, c, *mode, stream) : cudaErrorInvalidValue, "a reduction over peer memory");
+  check(mode ? peer::reduce(endpoint_, c, *mode, stream) : cudaErrorInvalidValue,
+        "a reduction over peer memory");
 }
 
 peer::Failure PeerGroup::failure() const {

@@ -91,8 +91,9 @@ ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine, c
   constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
   engine::cuda::PeerSettings settings;
   settings.blocks = c.peer_blocks;
-  settings.timeout =
-      c.timeout.count() == 0 ? kForEver : static_cast<std::uint64_t>(std::chrono::nanoseconds(c.timeout).count());
+  settings.timeout = c.timeout.count() == 0
+                         ? kForEver
+                         : static_cast<std::uint64_t>(std::chrono::nanoseconds(c.timeout).count());
   settings.host = host_number();
   try {
     engine.use_peers(settings);

@@ -71,8 +71,7 @@ std::optional<std::string> PeerMemory::map(std::span<const PeerCard> cards, std:
       continue;
     }
     void* mapping = nullptr;
-    const cudaError_t error =
-        cudaIpcOpenMemHandle(&mapping, card.handle, cudaIpcMemLazyEnablePeerAccess);
+    const cudaError_t error = cudaIpcOpenMemHandle(&mapping, card.handle, cudaIpcMemLazyEnablePeerAccess);
     if (error != cudaSuccess)
       return text_of("cudaIpcOpenMemHandle", error) + " (memory of rank " + std::to_string(r) + ")";
     opened_.push_back(mapping);

@@ -31,7 +31,8 @@ class PeerMemory {
  public:
   /// The own region on the current device, all zeros. Never throws: a failure is in the card.
   PeerMemory(std::uint64_t host, std::uint64_t bytes);
-  /// Unmaps the others' regions and frees the own one, unless it was left to them. The device must be current.
+  /// Unmaps the others' regions and frees the own one, unless it was left to them. The device must be
+  /// current.
   ~PeerMemory();
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;

@@ -15,7 +15,7 @@ __device__ __forceinline__ bool is_aligned(const void* p) {
 /// Several vectors are under way before the first is stored.
 template <bool kShifted>
 __device__ void copy_vectors(std::byte* to, const std::byte* from, std::uint32_t vectors) {
-  constexpr unsigned kUnroll = kShifted ? 2 : 4;
+  constexpr unsigned kUnroll = kShifted ? 2 : 8;
   for (unsigned tile = threadIdx.x; tile < vectors; tile += blockDim.x * kUnroll) {
     Fragment<kCopyBytes> f[kUnroll];
 #pragma unroll

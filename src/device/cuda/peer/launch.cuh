@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "device/cuda/peer/packets_kernel.cuh"
 #include "device/cuda/peer/steps_kernel.cuh"
@@ -23,8 +24,13 @@ void describe_fold(Arguments<Shape::kCapacity>& a, const Request& r) {
   a.linear = r.arithmetic.order == contract::Order::linear;
 }
 
-template <class E, contract::Op kOp>
-using ShapeOf = Shape<E, kOp, static_cast<int>(kMaxRanks), false, false>;
+template <class E, contract::Op kOp, int kGroup = static_cast<int>(kMaxRanks)>
+using ShapeOf = Shape<E, kOp, kGroup, false, false>;
+
+/// Whether few ranks' sums have kernels of their own, in which more is under way. Integers' are the same in
+/// any order, so they seldom come here.
+template <class E>
+inline constexpr bool kSmallGroups = !std::is_integral_v<typename E::Value>;
 
 template <class Shape>
 struct StepsLaunch {
@@ -78,6 +84,14 @@ cudaError_t launch_op(const Request& r) {
 
 template <class Element>
 cudaError_t launch_steps(const Request& request) {
+  if constexpr (kSmallGroups<Element>) {
+    const contract::Op op = request.arithmetic.op;
+    const bool sum = op != contract::Op::prod && op != contract::Op::min && op != contract::Op::max;
+    if (sum && request.part.layout.ranks == 2)
+      return StepsLaunch<ShapeOf<Element, contract::Op::sum, 2>>::launch(request);
+    if (sum && request.part.layout.ranks <= 4)
+      return StepsLaunch<ShapeOf<Element, contract::Op::sum, 4>>::launch(request);
+  }
   return launch_op<StepsLaunch, Element>(request);
 }
 template <class Element>
@@ -90,7 +104,10 @@ template <class Shape>
 cudaError_t load_shape() {
   cudaFuncAttributes attributes;
   const cudaError_t error = cudaFuncGetAttributes(&attributes, steps_kernel<Shape>);
-  return error == cudaSuccess ? cudaFuncGetAttributes(&attributes, packets_kernel<Shape>) : error;
+  if constexpr (Shape::kGroup == static_cast<int>(kMaxRanks)) {
+    if (error == cudaSuccess) return cudaFuncGetAttributes(&attributes, packets_kernel<Shape>);
+  }
+  return error;
 }
 
 template <class... Shapes>
@@ -103,6 +120,10 @@ cudaError_t load_peer_shapes() {
 template <class E>
 cudaError_t load() {
   using contract::Op;
+  if constexpr (kSmallGroups<E>) {
+    const cudaError_t error = load_peer_shapes<ShapeOf<E, Op::sum, 2>, ShapeOf<E, Op::sum, 4>>();
+    if (error != cudaSuccess) return error;
+  }
   return load_peer_shapes<ShapeOf<E, Op::sum>, ShapeOf<E, Op::prod>, ShapeOf<E, Op::min>,
                           ShapeOf<E, Op::max>>();
 }
