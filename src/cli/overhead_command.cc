@@ -5,12 +5,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/overhead_prometheus.h"
 #include "cli/overhead_report.h"
 
 namespace detccl::cli {
@@ -18,9 +20,22 @@ namespace {
 
 struct OverheadOptions {
   std::vector<std::string> summaries, baseline;
-  std::string json;
+  std::string json, prometheus;
   double slow = 2;
 };
+
+/// In one go: what reads it never sees half of it.
+bool write(const std::string& path, const std::string& text) {
+  const std::string unfinished = path + ".part";
+  std::ofstream file(unfinished);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(unfinished, path, error);
+  if (file && !error) return true;
+  std::cerr << "detccl overhead: cannot write " << path << '\n';
+  return false;
+}
 
 int overhead(const OverheadOptions& options) {
   OverheadReport report;
@@ -43,15 +58,8 @@ int overhead(const OverheadOptions& options) {
   report.slow_schedules =
       find_slow_schedules(report.summaries, report.baseline ? &*report.baseline : nullptr, options.slow);
   std::cout << overhead_text(report);
-  if (!options.json.empty()) {
-    std::ofstream file(options.json);
-    file << overhead_json(report);
-    file.close();
-    if (!file) {
-      std::cerr << "detccl overhead: cannot write " << options.json << '\n';
-      return 2;
-    }
-  }
+  if (!options.json.empty() && !write(options.json, overhead_json(report))) return 2;
+  if (!options.prometheus.empty() && !write(options.prometheus, overhead_prometheus(report))) return 2;
   return report.summaries.unreadable.empty() && native.unreadable.empty() ? 0 : 1;
 }
 
@@ -64,6 +72,8 @@ void add_overhead_command(CLI::App& app, int& status) {
   command->add_option("SUMMARY", options->summaries, "Folders of summaries, or files")->required();
   command->add_option("--baseline", options->baseline, "Likewise, of a run of the same job without DetCCL");
   command->add_option("--json", options->json, "Write it to this file as well");
+  command->add_option("--prometheus", options->prometheus,
+                      "And as metrics, in Prometheus's text format, to this one");
   command->add_option("--slow", options->slow, "Name schedules that cost more than so many times native")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <regex>
 
 #include "communicator.h"
 #include "summary.h"
@@ -185,6 +187,30 @@ TEST(Overhead, TwoThousandRanksInAFewSeconds) {
   ASSERT_FALSE(document.at("slow_schedules").empty());
   for (const json& slow : document.at("slow_schedules"))
     EXPECT_EQ(slow.at("schedule"), "tree");
+}
+
+TEST(Overhead, AsMetrics) {
+  const Folder folder;
+  const std::string ours = write_job(folder, "ours", {.late = 3});
+  const std::string native = write_job(folder, "native", {.native = true});
+  const std::string file = folder.file("metrics.prom");
+  ASSERT_EQ(
+      run(DETCCL_BINARY " overhead " + ours + " --baseline " + native + " --prometheus " + file).exit_code,
+      0);
+  std::ifstream stream(file);
+  const std::regex sample(R"re(([a-z_]+)\{([a-z_]+="[^"]*",?)*\} [-+.0-9e]+)re"),
+      help(R"(# (HELP|TYPE) [a-z_]+ .+)");
+  std::map<std::string, int> samples;
+  for (std::string line; std::getline(stream, line);) {
+    std::smatch parts;
+    ASSERT_TRUE(std::regex_match(line, parts, sample) || std::regex_match(line, help)) << line;
+    if (line.front() != '#') ++samples[parts[1]];
+  }
+  EXPECT_EQ(samples["detccl_collective_operations_total"], 3);
+  EXPECT_EQ(samples["detccl_collective_bytes_total"], 3);
+  EXPECT_EQ(samples["detccl_collective_duration_seconds"], 9);
+  EXPECT_EQ(samples["detccl_collective_overhead_ratio"], 3);
+  EXPECT_EQ(samples["detccl_late_rank_waiting_seconds"], 1);
 }
 
 TEST(Overhead, WhatCannotBeReadIsNamed) {
