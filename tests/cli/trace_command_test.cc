@@ -132,6 +132,16 @@ TEST_F(TraceCommand, ShowFilters) {
   EXPECT_EQ(trace("show --operation juggle " + a_).exit_code, 2);
 }
 
+TEST_F(TraceCommand, ShowAndLsTellWhatWasLost) {
+  const std::string folder = folder_.file("lost");
+  auto records = perf::operations_of(shape_, 1);
+  records.erase(records.begin() + 5, records.begin() + 8);
+  perf::write_rank(folder, shape_, 1, records);
+  EXPECT_TRUE(contains(trace("show " + folder).output, "    1 lost 3 records while it was traced\n"));
+  EXPECT_TRUE(contains(trace("ls " + folder).output, "3 lost"));
+  EXPECT_FALSE(contains(trace("show " + a_).output, "lost"));
+}
+
 TEST_F(TraceCommand, SealKeepsTheTrace) {
   EXPECT_EQ(trace("seal " + b_).exit_code, 0);
   EXPECT_EQ(trace("seal " + b_).exit_code, 0);

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
 namespace detccl::recorder::cuda {
 namespace {
 
@@ -11,13 +13,19 @@ constexpr std::size_t kAccumulatorsPerPage = 4096, kCountersPerPage = 512;
 }  // namespace
 
 /// Memory of our own that the device is allowed to write, so that it stays readable when the context is gone;
-/// shared, so that a fork does not move the parent's pages away from the device.
+/// shared, so that a fork does not move the parent's pages away from the device. Where the system does not
+/// allow that, the runtime's.
 cudaError_t DeviceRing::map_host_memory(std::size_t bytes, void*& host, void*& device) {
   host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (host == MAP_FAILED) return cudaErrorMemoryAllocation;
   cudaError_t error = cudaHostRegister(host, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
-  if (error == cudaSuccess) error = cudaHostGetDevicePointer(&device, host, 0);
-  return error;
+  if (error != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    munmap(host, bytes);
+    error = cudaHostAlloc(&host, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (error == cudaSuccess) std::memset(host, 0, bytes);
+  }
+  return error == cudaSuccess ? cudaHostGetDevicePointer(&device, host, 0) : error;
 }
 
 cudaError_t DeviceRing::allocate(void*& memory, std::size_t bytes) {

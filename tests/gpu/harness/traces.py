@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of PyTorch jobs: equal runs compare equal, a change is found where it was made, replays of a CUDA graph are
 recorded one by one, and what all that costs."""
+import concurrent.futures
 import csv
 import importlib.util
 import json
@@ -74,8 +75,10 @@ class Traces:
 
     def ddp(self):
         steps = ["train", "--steps", "12"]
-        runs = [self.run("first", steps), self.run("second", steps),
-                self.run("changed", steps + ["--change-step", str(CHANGE_STEP), "--change-rank", str(CHANGE_RANK)])]
+        jobs = {"first": steps, "second": steps,
+                "changed": steps + ["--change-step", str(CHANGE_STEP), "--change-rank", str(CHANGE_RANK)]}
+        with concurrent.futures.ThreadPoolExecutor(max(1, self.settings.jobs)) as pool:
+            runs = list(pool.map(lambda label: self.run(label, jobs[label]), jobs))
         for outcome, _ in runs:
             if problem := self.complaints(outcome):
                 return [Row(name, "fail", self.seconds, problem) for name in names()[1:3]]
