@@ -58,6 +58,8 @@ TEST(OrderFree, SumsOfThreeAveragesAndScaledSumsAreNot) {
     EXPECT_FALSE(order_free(type, Op::premulsum, 1));
   }
   EXPECT_FALSE(order_free(DataType::int32, Op::avg, 4));
+  EXPECT_TRUE(order_free(DataType::float32, Op::sum, 2));
+  EXPECT_FALSE(order_free(DataType::float64, Op::sum, 2)) << "a NaN's bits";
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint
                      Reserve& reserve, transport::NcclExchange& exchange)
     : layout_(layout_of(ranks, settings.blocks)), memory_(settings.host, layout_.bytes()) {
   std::vector<transport::PeerCard> cards(ranks);
-  all_gather_host(reserve, exchange, rank, ranks, gathers, &memory_.card(), cards.data(), sizeof(transport::PeerCard));
+  all_gather_host(reserve, exchange, rank, ranks, gathers, &memory_.card(), cards.data(),
+                  sizeof(transport::PeerCard));
   if (const auto problem = find_problem(cards)) throw std::invalid_argument(*problem);
   transport::PeerCard mapped = memory_.card();
   if (const auto problem = memory_.map(cards, rank))

@@ -33,7 +33,7 @@ def command(path, ranks, options):
              'export NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK; exec "$0" "$@"')
     # The preload is for the ranks, not for mpirun.
     return (["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), "sh", "-c",
-             'export LD_PRELOAD="$DETCCL_PRELOAD"; ' + start, path] + options)
+             'export LD_PRELOAD="$PRELOAD_OF_RANKS"; ' + start, path] + options)
 
 
 def rows(settings, bench, folder):
@@ -56,7 +56,7 @@ def one(settings, bench, path, ranks, extra):
     options = arguments(name, "64K" if settings.quick else "1M") + extra
     environment = bench.environment(0, ranks)
     if ranks > 1:
-        environment["DETCCL_PRELOAD"] = environment.pop("LD_PRELOAD")
+        environment["PRELOAD_OF_RANKS"] = environment.pop("LD_PRELOAD")
         environment.pop("NCCL_HOSTID", None)
     label = " ".join([name] + extra)
     outcome = run_ranks(os.path.join(settings.out, "nccl-tests-" + label.replace(" ", "")), 1,
