@@ -144,9 +144,9 @@ ncclResult_t make_shadow(Communicator& communicator) {
     if (result != ncclSuccess) return result;
   }
   engine->warm_up();
-  auto stopwatch = std::make_unique<Stopwatch>(settings, number_of(hellos),
-                                               static_cast<std::uint32_t>(communicator.rank()),
-                                               static_cast<std::uint32_t>(communicator.ranks()));
+  auto stopwatch = std::make_unique<Stopwatch>(
+      settings, number_of(hellos), static_cast<std::uint32_t>(communicator.rank()),
+      static_cast<std::uint32_t>(communicator.ranks()), engine->peers() != nullptr);
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine), std::move(stopwatch)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));
   return ncclSuccess;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <string>
 
 #include "contract/types.h"
 #include "nccl_api/gpu_shadow.h"
@@ -42,13 +41,18 @@ Stopwatch::~Stopwatch() {
   }
 }
 
+std::string Stopwatch::schedule_of(const engine::Reduction& call) const {
+  if (peer_) return "peer";
+  const std::uint64_t shards = call.collective == plan::Collective::reduce_scatter ? ranks_ : 1;
+  return plan::name(
+      engine::choose_schedule(settings_, ranks_, call.count * shards * contract::size_of(call.type)));
+}
+
 void Stopwatch::tell(const engine::Reduction& call, profile::Moment moment, std::uint64_t nanoseconds) const {
   const profile::Observer observer = the_observer;
   if (observer == nullptr) return;
   try {
-    const std::uint64_t shards = call.collective == plan::Collective::reduce_scatter ? ranks_ : 1;
-    const std::string schedule = plan::name(
-        engine::choose_schedule(settings_, ranks_, call.count * shards * contract::size_of(call.type)));
+    const std::string schedule = schedule_of(call);
     const profile::Operation operation{.rank = static_cast<std::int32_t>(rank_),
                                        .ranks = static_cast<std::int32_t>(ranks_),
                                        .communicator = communicator_,

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/cuda/stream_engine.h"
@@ -17,10 +18,10 @@ namespace detccl::nccl_api::gpu {
 /// what cannot be measured is not.
 class Stopwatch {
  public:
-  /// `communicator`: as profile::Operation has it.
+  /// `communicator`: as profile::Operation has it; `peer`: its reductions go over peer memory.
   Stopwatch(const engine::Settings& settings, std::uint64_t communicator, std::uint32_t rank,
-            std::uint32_t ranks)
-      : settings_(settings), communicator_(communicator), rank_(rank), ranks_(ranks) {}
+            std::uint32_t ranks, bool peer)
+      : settings_(settings), communicator_(communicator), rank_(rank), ranks_(ranks), peer_(peer) {}
   ~Stopwatch();
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
@@ -41,6 +42,7 @@ class Stopwatch {
     bool under_way = false;
   };
 
+  std::string schedule_of(const engine::Reduction& call) const;
   void tell(const engine::Reduction& call, profile::Moment moment, std::uint64_t nanoseconds) const;
   void collect();
   Measurement* make(Measurement& measurement);
@@ -48,6 +50,7 @@ class Stopwatch {
   const engine::Settings settings_;
   const std::uint64_t communicator_;
   const std::uint32_t rank_, ranks_;
+  const bool peer_;
   std::uint64_t calls_ = 0;
   std::array<Measurement, 32> measurements_;
   Measurement* current_ = nullptr;
