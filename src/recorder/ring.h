@@ -43,6 +43,7 @@ struct Ring {
 /// What the digests of an operation's payloads are added up in, zero before it; in the device's memory.
 struct Accumulator {
   fingerprint::Sums input, output;
+  std::uint64_t blocks = 0;  ///< of the output's kernel that have added their part
 };
 
 /// Takes a slot, or counts a record that finds none. `Memory`: atomic access to 64-bit words, as the side has
@@ -80,7 +81,10 @@ template <class Memory>
 DETCCL_HD void write_record(const Ring& ring, std::uint64_t site, std::uint64_t* operations,
                             Accumulator* accumulator) {
   const std::uint64_t index = (*operations)++;
-  const Accumulator sums = *accumulator;
+  const Accumulator sums = {
+      {Memory::load(accumulator->input.a), Memory::load(accumulator->input.b)},
+      {Memory::load(accumulator->output.a), Memory::load(accumulator->output.b)},
+  };
   *accumulator = {};
   std::uint64_t number = 0;
   if (!take_slot<Memory>(ring, number)) return;

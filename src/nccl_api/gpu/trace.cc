@@ -167,11 +167,9 @@ class Tracing final : public GpuTracing {
     const engine::cuda::CaptureId capture = engine::cuda::capture_of(operation.stream);
     recorder::Accumulator* accumulator = its.device.accumulator(operation.place.accumulator);
     its.order.before(operation.stream, capture);
-    check(recorder::cuda::digest({output, operation.output_bytes}, &accumulator->output, operation.stream),
-          "a digest");
     its.device.sites().commit(operation.place.site);
-    check(recorder::cuda::record(its.device.ring(), operation.place.site, operation.counter, accumulator,
-                                 operation.stream),
+    check(recorder::cuda::record({its.device.ring(), operation.place.site, operation.counter, accumulator},
+                                 {output, operation.output_bytes}, operation.stream),
           "a record");
     its.order.after(operation.stream, capture);
   }

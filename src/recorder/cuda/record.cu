@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/cuda/record.h"
 
-#include "fingerprint/cuda/digest.h"
+#include "fingerprint/cuda/digest_kernel.cuh"
 
 namespace detccl::recorder::cuda {
 namespace {
@@ -40,9 +40,20 @@ struct DeviceMemory {
   }
 };
 
-__global__ void record_kernel(const Ring ring, std::uint64_t site, std::uint64_t* operations,
-                              Accumulator* accumulator) {
-  write_record<DeviceMemory>(ring, site, operations, accumulator);
+/// Called by each block of the output's digest: the last one writes the record.
+struct Record {
+  Operation operation;
+  __device__ __noinline__ void operator()(unsigned blocks) const {
+    __threadfence();  // the block's sums, before it is counted
+    if (atomicAdd(word(operation.accumulator->blocks), Word{1}) + 1 != blocks) return;
+    __threadfence();
+    write_record<DeviceMemory>(operation.ring, operation.site, operation.operations, operation.accumulator);
+  }
+};
+
+/// Without an output.
+__global__ void record_kernel(const Record record) {
+  record(1);
 }
 
 }  // namespace
@@ -51,15 +62,20 @@ cudaError_t digest(const Payload& payload, fingerprint::Sums* sums, cudaStream_t
   return fingerprint::cuda::digest(payload.data, payload.bytes, 0, sums, {}, stream);
 }
 
-cudaError_t record(const Ring& ring, std::uint64_t site, std::uint64_t* operations, Accumulator* accumulator,
-                   cudaStream_t stream) {
-  record_kernel<<<1, 1, 0, stream>>>(ring, site, operations, accumulator);
-  return cudaGetLastError();
+cudaError_t record(const Operation& operation, const Payload& output, cudaStream_t stream) {
+  if (output.bytes == 0) {
+    record_kernel<<<1, 1, 0, stream>>>(Record{operation});
+    return cudaGetLastError();
+  }
+  const fingerprint::cuda::Piece piece{static_cast<const std::byte*>(output.data), output.bytes, 0,
+                                       output.bytes, &operation.accumulator->output};
+  return fingerprint::cuda::launch(piece, 1, {}, Record{operation}, stream);
 }
 
 cudaError_t load_kernels() {
   cudaFuncAttributes attributes;
-  const cudaError_t error = cudaFuncGetAttributes(&attributes, record_kernel);
+  cudaError_t error = cudaFuncGetAttributes(&attributes, record_kernel);
+  if (error == cudaSuccess) error = fingerprint::cuda::load<Record>();
   return error == cudaSuccess ? fingerprint::cuda::load_kernels() : error;
 }
 
