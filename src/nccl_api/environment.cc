@@ -230,10 +230,11 @@ constexpr std::array kVariables = {
         "NVIDIA "
         "driver, the one for host memory that comes with DetCCL; else what the loader finds as libnccl.so.2.",
         take_nccl_library},
-    Variable{"DETCCL_TIMEOUT", "600", "whole seconds, 0 for never",
-             "On host memory and in schedule peer: after so long without progress a waiting reduction gives up, "
-             "and its communicator is in error.",
-             take_timeout},
+    Variable{
+        "DETCCL_TIMEOUT", "600", "whole seconds, 0 for never",
+        "On host memory and in schedule peer: after so long without progress a waiting reduction gives up, "
+        "and its communicator is in error.",
+        take_timeout},
     Variable{"DETCCL_PROFILER_DIR", "detccl-profile", "a folder", "Where the profiler plugin's summaries go.",
              take_profilers},
     Variable{"DETCCL_PROFILER_EVENTS", "network", "off|calls|network|kernels|all",

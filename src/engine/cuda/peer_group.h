@@ -24,8 +24,8 @@ struct PeerSettings {
 /// Thread rule: one thread at a time, except for failure() and abort(). The device must be current.
 class PeerGroup {
  public:
-  /// Collective, on the current device; `reserve`: as for all_gather_host(). Throws std::invalid_argument with the reason where a rank cannot take
-  /// part: then on every rank, with the same reason.
+  /// Collective, on the current device; `reserve`: as for all_gather_host(). Throws std::invalid_argument
+  /// with the reason where a rank cannot take part: then on every rank, with the same reason.
   PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
             Reserve& reserve, transport::NcclExchange& exchange);
   /// Ends as after abort() unless finish() has been called.

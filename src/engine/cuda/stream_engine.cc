@@ -36,7 +36,8 @@ std::size_t warm_up_bytes(const Settings& settings, std::uint32_t ranks) {
 }
 
 StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
-                           std::unique_ptr<transport::NcclExchange> exchange, std::unique_ptr<Reserve> reserve)
+                           std::unique_ptr<transport::NcclExchange> exchange,
+                           std::unique_ptr<Reserve> reserve)
     : settings_(settings),
       rank_(rank),
       ranks_(ranks),
@@ -57,8 +58,8 @@ void StreamEngine::finish_peers() {
   peers_->finish(stream);
 }
 
-void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
-                     const void* own, void* all, std::size_t bytes) {
+void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank,
+                     std::uint32_t ranks, bool gathers, const void* own, void* all, std::size_t bytes) {
   const Memory& memory = reserve.greeting;
   if (memory.size() < bytes * ranks) throw std::invalid_argument("all_gather_host: too little memory");
   const cudaStream_t stream = reserve.side_streams.get(0);

@@ -78,10 +78,10 @@ class StreamEngine {
   std::unique_ptr<PeerGroup> peers_;
 };
 
-/// Everyone's `bytes` bytes of host memory, in rank order; reserve.greeting takes those of all. Waits. Nothing
-/// else may be under way.
-void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
-                     const void* own, void* all, std::size_t bytes);
+/// Everyone's `bytes` bytes of host memory, in rank order; reserve.greeting takes those of all. Waits.
+/// Nothing else may be under way.
+void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank,
+                     std::uint32_t ranks, bool gathers, const void* own, void* all, std::size_t bytes);
 
 /// Puts the reductions on their streams; nothing waits for the GPU. One element per communicator, with what
 /// it has to do, in order; all of them advance together, for one thread may have several ranks of a

@@ -43,7 +43,7 @@ ncclResult_t split(Communicator& communicator, bool able, std::unique_ptr<NcclEx
   if (communicator.ranks() <= kManyPeers) config.nChannelsPerNetPeer = 4;
   ncclComm_t child = nullptr;
   ncclResult_t result = real().CommSplit(communicator.handle(), able ? 0 : NCCL_SPLIT_NOCOLOR,
-                                           communicator.rank(), &child, &config);
+                                         communicator.rank(), &child, &config);
   // A nonblocking communicator may answer success although the child is still being made.
   if (result == ncclSuccess && !communicator.blocking()) result = ncclInProgress;
   result = settle(communicator, result);
@@ -82,8 +82,8 @@ ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& e
 std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
   if (ranks == 1) return std::make_unique<Reserve>(0, 0);
   const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, {});
-  return std::make_unique<Reserve>(
-      settings.scratch_limit, std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)));
+  return std::make_unique<Reserve>(settings.scratch_limit,
+                                   std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)));
 }
 
 /// All ranks get the same answer.

@@ -30,7 +30,8 @@ ncclResult_t gather(Job& job, float* data, ncclComm_t comm) {
 /// Starts an operation that the last rank does not join, and calls `interrupt` on all ranks. How long that
 /// and the end of the operation took, seconds; `code` gets what its call returned.
 template <class Interrupt>
-double interrupted(Job& job, ncclComm_t comm, Start start_operation, ncclResult_t& code, Interrupt interrupt) {
+double interrupted(Job& job, ncclComm_t comm, Start start_operation, ncclResult_t& code,
+                   Interrupt interrupt) {
   const Reduction r{DataType::float32, Op::sum, 9000};
   Vector data(job, r, kCount);
   data.put(input(r, job.rank(), 0, kCount));
@@ -80,7 +81,8 @@ void abort_while(Job& job, Result& result, Start start_operation) {
   }
   const ncclComm_t comm = job.new_communicator();
   ncclResult_t code = ncclSuccess, aborted = ncclSuccess;
-  const double seconds = interrupted(job, comm, start_operation, code, [&] { aborted = ncclCommAbort(comm); });
+  const double seconds =
+      interrupted(job, comm, start_operation, code, [&] { aborted = ncclCommAbort(comm); });
   result.figures["seconds_to_end"] = seconds;
   result.expect(aborted == ncclSuccess, "ncclCommAbort");
   result.expect(seconds < kInTime, "an aborted operation ends in time");
