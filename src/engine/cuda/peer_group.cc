@@ -19,6 +19,10 @@ std::atomic_ref<std::uint32_t> shared(std::uint32_t& word) {
   return std::atomic_ref(word);
 }
 
+void tell(transport::PeerCard& card, const std::string& problem) {
+  problem.copy(card.problem.data(), card.problem.size() - 1);
+}
+
 peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
   if (ranks > peer::kMaxRanks) {
     throw std::invalid_argument("it has " + std::to_string(ranks) + " ranks; at most " +
@@ -45,14 +49,17 @@ PeerGroup::HostMemory::~HostMemory() {
 PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                      Reserve& reserve, transport::NcclExchange& exchange)
     : layout_(layout_of(ranks, settings.blocks)), memory_(settings.host, layout_.bytes()) {
+  transport::PeerCard own = memory_.card();
+  // Before anybody's kernels run that wait for others': loading may wait for them.
+  if (const cudaError_t error = peer::load_kernels(); error != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    tell(own, std::string("loading the peer kernels: ") + cudaGetErrorString(error));
+  }
   std::vector<transport::PeerCard> cards(ranks);
-  all_gather_host(reserve, exchange, rank, ranks, gathers, &memory_.card(), cards.data(),
-                  sizeof(transport::PeerCard));
+  all_gather_host(reserve, exchange, rank, ranks, gathers, &own, cards.data(), sizeof own);
   if (const auto problem = find_problem(cards)) throw std::invalid_argument(*problem);
-  transport::PeerCard mapped = memory_.card();
-  if (const auto problem = memory_.map(cards, rank))
-    problem->copy(mapped.problem.data(), mapped.problem.size() - 1);
-  all_gather_host(reserve, exchange, rank, ranks, gathers, &mapped, cards.data(), sizeof mapped);
+  if (const auto problem = memory_.map(cards, rank)) tell(own, *problem);
+  all_gather_host(reserve, exchange, rank, ranks, gathers, &own, cards.data(), sizeof own);
   if (const auto problem = find_problem(cards)) {
     finished_ = true;  // nobody has written anything yet
     throw std::invalid_argument(*problem);
@@ -62,7 +69,6 @@ PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint
   std::copy(memory_.regions().begin(), memory_.regions().end(), endpoint_.regions.begin());
   endpoint_.words = host_.words;
   endpoint_.timeout = settings.timeout;
-  check(peer::load_kernels(), "loading the peer kernels");
 }
 
 PeerGroup::~PeerGroup() {

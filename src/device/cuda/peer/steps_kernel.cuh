@@ -38,9 +38,8 @@ class StepsBlock {
 
   __device__ bool wait(Flag flag, std::uint64_t step) {
     const unsigned from = threadIdx.x;
-    if (from < p_.layout.ranks && from != p_.rank && !await_flag(p_, flag, from, step)) shared_.failed = true;
-    __syncthreads();
-    return !shared_.failed;
+    const bool failed = from < p_.layout.ranks && from != p_.rank && !await_flag(p_, flag, from, step);
+    return __syncthreads_or(static_cast<int>(failed)) == 0;
   }
 
   __device__ void raise(Flag flag, std::uint64_t step) {
