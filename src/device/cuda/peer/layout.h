@@ -25,6 +25,12 @@ enum class Flag : std::uint8_t {
   done,   ///< rank r has folded the step, and written what is to be written of its results
 };
 
+/// Bytes of a slot: few ranks have long ones, since a step costs some time whatever its length.
+constexpr std::uint32_t piece_for(std::uint32_t ranks) {
+  constexpr std::uint32_t kAllRanks = 512U << 10;
+  return kAllRanks / ranks / 16 * 16;
+}
+
 struct Layout {
   std::uint32_t ranks = 1;
   std::uint32_t blocks = 8;         ///< at most kMaxBlocks; kernels have no more

@@ -61,10 +61,10 @@ inline Partition partition(Mode mode, std::uint64_t total, bool equal, const Lay
     p.shard = total;
     largest *= layout.ranks;
   }
-  // A few steps for every block, so that their parts overlap, in pieces that are worth a flag.
-  constexpr std::uint64_t kStepsWanted = 2;
-  const std::uint64_t steps = mode == Mode::two_shot ? kStepsWanted : 1;
-  std::uint64_t piece = (p.shard + layout.blocks * steps - 1) / (layout.blocks * steps);
+  // Long shards go in two steps or more, so that their parts overlap; what is short, in one.
+  constexpr std::uint64_t kLong = 64U << 10;
+  std::uint64_t piece = (p.shard + layout.blocks - 1) / layout.blocks;
+  if (mode == Mode::two_shot && piece >= kLong) piece = (piece + 1) / 2;
   piece = (piece + kUnit - 1) / kUnit * kUnit;
   if (piece < kLeastPiece) piece = kLeastPiece;
   if (piece > largest) piece = largest;

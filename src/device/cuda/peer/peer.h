@@ -36,10 +36,10 @@ struct Endpoint {
   std::uint64_t timeout = 30'000'000'000;  ///< nanoseconds that a kernel waits for a peer
 };
 
-/// Messages up to `packets` bytes go in packets, up to `one_shot` in one shot (for reduce_scatter, which one
-/// shot does not fit: bytes of the whole input). The same on every rank.
+/// Results up to `packets` bytes go in packets, messages up to `one_shot` in one shot (which does not fit
+/// reduce_scatter). The same on every rank.
 struct Limits {
-  std::uint64_t packets = 32U << 10;
+  std::uint64_t packets = 64U << 10;
   std::uint64_t one_shot = 256U << 10;
 };
 
