@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "device/host/fold.h"
 #include "nccl_api/border.h"
 #include "nccl_api/connect.h"
 #include "nccl_api/runtime.h"
@@ -44,6 +45,7 @@ bool Lane::progress() {
   const engine::Status status = execution_->progress();
   if (status == engine::Status::failed) fail_with(ncclRemoteError, execution_->failure());
   if (status == engine::Status::done) {
+    finish();
     finished_steps_ += execution_->steps() + 1;
     execution_.reset();
   }
@@ -65,9 +67,31 @@ void Lane::start_next() {
   queue_.pop_front();
   if (next.scalar_memory != nullptr) next.call.scalar = read_scalar(next.call.type, next.scalar_memory);
   Shadow& shadow = *communicator_->shadow();
+  call_ = next.call;
+  const auto ranks = static_cast<std::uint32_t>(communicator_->ranks());
+  if (engine::is_scaled_sum(call_, ranks)) {
+    scaled_.emplace(shadow.planner.settings().contract, call_,
+                    static_cast<std::uint32_t>(communicator_->rank()), ranks, 0, call_.count);
+    products_.resize(scaled_->products() * scaled_->product_size());
+    const device::host::Operand values{call_.send, plan::Form::raw};
+    device::host::fold(shadow.planner.arithmetic(call_), {&values, 1}, products_.data(), plan::Form::partial,
+                       scaled_->products());
+    next.call = scaled_->sum(products_.data());
+  }
   execution_.emplace(*shadow.exchange, shadow.scratch, shadow.planner.arithmetic(next.call),
                      shadow.planner.jobs(next.call), shadow.sequence);
   ++shadow.sequence;
+}
+
+/// The products' sum, rounded.
+void Lane::finish() {
+  if (!scaled_) return;
+  if (scaled_->has_result()) {
+    const device::host::Operand sum{scaled_->result(products_.data()), plan::Form::partial};
+    device::host::fold(communicator_->shadow()->planner.arithmetic(call_), {&sum, 1}, call_.receive,
+                       plan::Form::final, call_.count);
+  }
+  scaled_.reset();
 }
 
 void Lane::watch(Clock::time_point now) {

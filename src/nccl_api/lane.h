@@ -8,7 +8,9 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "engine/scaled_sum.h"
 #include "nccl_api/communicator.h"
 #include "nccl_api/queued_reduction.h"
 
@@ -38,6 +40,7 @@ class Lane {
 
  private:
   void start_next();
+  void finish();
   bool connecting();
   void fail_with(ncclResult_t code, const std::string& why = {});
   void give_up(ncclResult_t code, const std::string& why);
@@ -47,6 +50,9 @@ class Lane {
   std::future<ncclResult_t> connection_;
   std::deque<QueuedReduction> queue_;
   std::optional<engine::Execution> execution_;
+  engine::Reduction call_;                   ///< that is being executed
+  std::optional<engine::ScaledSum> scaled_;  ///< where it is a PreMulSum of several ranks
+  std::vector<std::byte> products_;
   std::uint64_t finished_steps_ = 0, steps_seen_ = 0;
   Clock::time_point last_step_ = Clock::now();
   ncclResult_t result_ = ncclSuccess;

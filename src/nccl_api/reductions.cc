@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "contract/order_free.h"
+#include "engine/scaled_sum.h"
 #include "nccl_api/border.h"
 #include "nccl_api/creation.h"
 #include "nccl_api/native_call.h"
@@ -72,6 +73,13 @@ ncclResult_t describe(const Call& c, const Communicator& communicator, QueuedRed
   // NCCL looks at this only where there are elements, so its look at the other arguments has not covered it.
   if (definition->type != reduction.call.type)
     return fail(ncclInvalidArgument, "an operation that was created for another type");
+  const contract::Contract& contract = runtime().environment.configuration().contract;
+  if (communicator.ranks() > 1 && !engine::can_scale(contract, reduction.call.type)) {
+    return fail(ncclInvalidUsage,
+                fmt::format("PreMulSum of {} cannot be under contract {}, whose blocks round; set a "
+                            "DETCCL_CONTRACT without /, or DETCCL_DISABLE=1",
+                            contract::name(reduction.call.type), contract::to_string(contract)));
+  }
   reduction.call.op = contract::Op::premulsum;
   reduction.call.scalar = definition->bits;
   reduction.scalar_memory = definition->memory;

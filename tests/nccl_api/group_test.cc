@@ -265,5 +265,32 @@ TEST(Group, FactorsOfPreMulSum) {
   EXPECT_TRUE(result.ok()) << result.report();
 }
 
+/// As with NCCL, every rank multiplies its own values, by its own factor.
+TEST(Group, EveryRankHasItsOwnFactor) {
+  const RunResult result = run_ranks(3, {}, [](Rank& rank) {
+    const ncclComm_t comm = rank.communicator();
+    const Floats in(3 * 7, own_value(rank.rank()));
+    Floats all(3 * 7), shard(7), at_root(3 * 7);
+    float factor = static_cast<float>(rank.rank() + 2), wanted = 0;
+    for (int r = 0; r < 3; ++r)
+      wanted += static_cast<float>(r + 2) * own_value(r);
+    ncclRedOp_t op{};
+    require(ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat32, ncclScalarHostImmediate, comm), ncclSuccess,
+            "ncclRedOpCreatePreMulSum");
+    require(ncclAllReduce(in.data(), all.data(), all.size(), ncclFloat32, op, comm, nullptr), ncclSuccess,
+            "ncclAllReduce");
+    require(ncclReduceScatter(in.data(), shard.data(), shard.size(), ncclFloat32, op, comm, nullptr),
+            ncclSuccess, "ncclReduceScatter");
+    require(ncclReduce(in.data(), at_root.data(), at_root.size(), ncclFloat32, op, 1, comm, nullptr),
+            ncclSuccess, "ncclReduce");
+    expect_all(all, wanted, "all_reduce");
+    expect_all(shard, wanted, "reduce_scatter");
+    expect_all(at_root, rank.rank() == 1 ? wanted : 0.0f, "reduce");
+    require(ncclRedOpDestroy(op, comm), ncclSuccess, "ncclRedOpDestroy");
+    require(ncclCommDestroy(comm), ncclSuccess, "ncclCommDestroy");
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+}
+
 }  // namespace
 }  // namespace detccl::test

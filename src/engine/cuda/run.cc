@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "device/cuda/fold.h"
+#include "engine/cuda/scaled_run.h"
 
 namespace detccl::engine::cuda {
 namespace {
@@ -133,9 +134,7 @@ void enqueue_on_peers(std::span<const Work> work) {
   }
 }
 
-}  // namespace
-
-void enqueue(std::span<const Work> work) {
+void enqueue_batch(std::span<const Work> work) {
   enqueue_on_peers(work);
   std::vector<std::unique_ptr<Run>> runs;
   std::uint32_t ticks = 0;
@@ -165,6 +164,32 @@ void enqueue(std::span<const Work> work) {
     each([](Run& run) { run.fold(); });
   }
   each([](Run& run) { run.end(); });
+}
+
+}  // namespace
+
+void enqueue(std::span<const Work> work) {
+  if (!ScaledRun::any(work)) return enqueue_batch(work);
+  std::vector<std::vector<Round>> rounds;
+  std::size_t most = 0;
+  for (const Work& one : work) {
+    rounds.push_back(ScaledRun::rounds(one));
+    most = std::max(most, rounds.back().size());
+  }
+  // Round by round for all of them: one thread may have several ranks of a communicator.
+  for (std::size_t k = 0; k < most; ++k) {
+    std::vector<Work> batch;
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      if (k >= rounds[i].size()) continue;
+      const Round& round = rounds[i][k];
+      batch.push_back({work[i].engine, round.calls});
+      if (round.piece) batch.back().calls = {ScaledRun::begin(*work[i].engine, round)};
+    }
+    enqueue_batch(batch);
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      if (k < rounds[i].size() && rounds[i][k].piece) ScaledRun::end(*work[i].engine, rounds[i][k]);
+    }
+  }
 }
 
 }  // namespace detccl::engine::cuda

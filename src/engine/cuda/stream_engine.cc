@@ -26,8 +26,8 @@ std::array<std::uint64_t, 2> warm_up_counts(const Settings& settings, std::uint3
 
 }  // namespace
 
-Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes)
-    : device(current_device()), scratch(scratch_bytes), greeting(greeting_bytes) {
+Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes)
+    : device(current_device()), scratch(scratch_bytes), greeting(greeting_bytes), products(product_bytes) {
   load_once(device);
 }
 

@@ -27,10 +27,11 @@ struct StreamCall {
 /// device, also for those of another rank of this process that wait for this one.
 struct Reserve {
   /// `greeting_bytes`: of the memory that all_gather_host() and StreamEngine::warm_up() use.
-  Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes);
+  Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes);
 
   int device;
   Memory scratch, greeting;
+  Memory products;  ///< of PreMulSums
   SideStreams side_streams;
 };
 
@@ -63,6 +64,7 @@ class StreamEngine {
 
  private:
   friend class Run;
+  friend class ScaledRun;
   friend class PeerRun;
   static constexpr std::size_t kFoldEvents = 3;
 

@@ -28,6 +28,9 @@ using transport::NcclExchange;
 
 constexpr int kManyPeers = 32;
 
+/// Memory for the products of PreMulSums, bytes: longer ones go in pieces.
+constexpr std::size_t kProducts = std::size_t{8} << 20;
+
 /// The most that ranks tell each other, bytes of each.
 constexpr std::size_t kGreeting = std::max(sizeof(Hello), sizeof(transport::PeerCard));
 
@@ -80,10 +83,11 @@ ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& e
 }
 
 std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
-  if (ranks == 1) return std::make_unique<Reserve>(0, 0);
+  if (ranks == 1) return std::make_unique<Reserve>(0, 0, 0);
   const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, {});
   return std::make_unique<Reserve>(settings.scratch_limit,
-                                   std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)));
+                                   std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)),
+                                   kProducts);
 }
 
 /// All ranks get the same answer.

@@ -25,7 +25,8 @@ std::uint64_t mix(std::uint64_t x) {  // splitmix64
   return x ^ (x >> 31);
 }
 
-/// Bits of `x` in a type.
+}  // namespace
+
 std::uint64_t encoded(DataType type, double x) {
   const auto f = static_cast<float>(x);
   switch (type) {
@@ -45,6 +46,8 @@ std::uint64_t encoded(DataType type, double x) {
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
   }
 }
+
+namespace {
 
 /// One value of the table that elements are drawn from.
 std::uint64_t table_value(DataType type, std::size_t i) {

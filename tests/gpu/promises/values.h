@@ -25,6 +25,9 @@ struct Reduction {
   std::uint64_t scalar() const;  ///< PreMulSum's factor: its bits in `type`
 };
 
+/// The bits of `x`, rounded to `type`.
+std::uint64_t encoded(DataType type, double x);
+
 /// Elements first … first+count-1 of `rank`: cancelling and widely spread values, with NaN, infinities, -0
 /// and subnormals among them.
 Bytes input(const Reduction& r, int rank, std::size_t first, std::size_t count);
