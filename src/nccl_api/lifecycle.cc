@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that make, end or ask after communicators: the registry follows them.
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -51,16 +52,25 @@ ncclResult_t init_all(ncclComm_t* comms, int count, const int* devices) {
 std::jthread stop(Communicator& communicator, ncclResult_t code) {
   communicator.stop(code);
   const auto gpu = communicator.gpu();
-  return gpu == nullptr ? std::jthread() : std::jthread([gpu] { gpu->abort(); });
+  if (gpu == nullptr) return {};
+  try {
+    return std::jthread([gpu] { gpu->abort(); });
+  } catch (const std::system_error&) {  // no thread is to be had: better now than not at all
+    const KeepLastError keep;
+    gpu->abort();
+    return {};
+  }
 }
 
 ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclComm_t* child,
                     ncclConfig_t* config, int flags) {
   const bool blocking = !passes_through() && is_blocking(config, is_blocking_parent(parent));
   return make_one(child, blocking, [=] {
-    const auto communicator = runtime().communicators.find(parent);
-    const bool aborts = (flags & NCCL_SHRINK_ABORT) != 0 && communicator != nullptr;
-    const std::jthread ours = aborts ? stop(*communicator, ncclInvalidUsage) : std::jthread();
+    std::jthread ours;
+    if (!passes_through() && (flags & NCCL_SHRINK_ABORT) != 0) {
+      const auto communicator = runtime().communicators.find(parent);
+      if (communicator != nullptr) ours = stop(*communicator, ncclInvalidUsage);
+    }
     return real().CommShrink(parent, excluded, excluded_count, child, config, flags);
   });
 }

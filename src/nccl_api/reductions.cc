@@ -73,13 +73,6 @@ ncclResult_t describe(const Call& c, const Communicator& communicator, QueuedRed
   // NCCL looks at this only where there are elements, so its look at the other arguments has not covered it.
   if (definition->type != reduction.call.type)
     return fail(ncclInvalidArgument, "an operation that was created for another type");
-  const contract::Contract& contract = runtime().environment.configuration().contract;
-  if (communicator.ranks() > 1 && !engine::can_scale(contract, reduction.call.type)) {
-    return fail(ncclInvalidUsage,
-                fmt::format("PreMulSum of {} cannot be under contract {}, whose blocks round; set a "
-                            "DETCCL_CONTRACT without /, or DETCCL_DISABLE=1",
-                            contract::name(reduction.call.type), contract::to_string(contract)));
-  }
   reduction.call.op = contract::Op::premulsum;
   reduction.call.scalar = definition->bits;
   reduction.scalar_memory = definition->memory;
@@ -130,8 +123,18 @@ ncclResult_t prepare(const Call& c, Communicator& communicator, QueuedReduction&
     return fail(error, communicator.name() + ": the communicator is in error");
   if (is_native(c, communicator)) route = Route::native;
   if (c.count == 0 || route == Route::native) return ncclSuccess;
-  const ncclResult_t result = check_buffers(c, communicator);
-  return result != ncclSuccess ? result : describe(c, communicator, reduction);
+  ncclResult_t result = check_buffers(c, communicator);
+  if (result == ncclSuccess) result = describe(c, communicator, reduction);
+  const contract::Contract& contract = runtime().environment.configuration().contract;
+  if (result != ncclSuccess ||
+      !engine::is_scaled_sum(reduction.call, static_cast<std::uint32_t>(communicator.ranks())) ||
+      engine::can_scale(contract, reduction.call.type))
+    return result;
+  return refuse(communicator,
+                fmt::format("DETCCL_CONTRACT={}: a PreMulSum of {} cannot be where blocks round; a contract "
+                            "without / can",
+                            contract::to_string(contract), contract::name(reduction.call.type)),
+                route);
 }
 
 TracedCall traced(const Call& c) {

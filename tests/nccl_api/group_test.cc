@@ -265,6 +265,28 @@ TEST(Group, FactorsOfPreMulSum) {
   EXPECT_TRUE(result.ok()) << result.report();
 }
 
+/// Where blocks round, products cannot be summed as the contract says; the user may have it natively.
+TEST(Group, PreMulSumWhereBlocksRoundIsNativeIfTheUserSaysSo) {
+  RunOptions options;
+  options.environment = {{"DETCCL_CONTRACT", "tree:wide/2"}, {"DETCCL_FALLBACK", "native"}};
+  const RunResult result = run_ranks(2, options, [](Rank& rank) {
+    const ncclComm_t comm = rank.communicator();
+    const std::uint16_t one = 0x3f80, four = 0x4080;
+    std::uint16_t two = 0x4000;
+    const std::vector<std::uint16_t> in(5, one);
+    std::vector<std::uint16_t> out(5);
+    ncclRedOp_t op{};
+    require(ncclRedOpCreatePreMulSum(&op, &two, ncclBfloat16, ncclScalarHostImmediate, comm), ncclSuccess,
+            "ncclRedOpCreatePreMulSum");
+    require(ncclAllReduce(in.data(), out.data(), out.size(), ncclBfloat16, op, comm, nullptr), ncclSuccess,
+            "ncclAllReduce");
+    require(out == std::vector<std::uint16_t>(5, four), "1 * 2 + 1 * 2");
+    require(ncclRedOpDestroy(op, comm), ncclSuccess, "ncclRedOpDestroy");
+    require(ncclCommDestroy(comm), ncclSuccess, "ncclCommDestroy");
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+}
+
 /// As with NCCL, every rank multiplies its own values, by its own factor.
 TEST(Group, EveryRankHasItsOwnFactor) {
   const RunResult result = run_ranks(3, {}, [](Rank& rank) {
