@@ -67,7 +67,7 @@ std::vector<std::string> check(const std::vector<std::string>& blobs, const Ring
 
 void bootstrap(Communicator& communicator, const RootAddress& root, const Ring& ring,
                const Patience& patience) {
-  const std::lock_guard lock(communicator.use);
+  std::unique_lock use(communicator.use);
   Card card{std::string(kVersion), {}, {}, ring};
   std::unique_ptr<UcxWorker> worker;
   try {
@@ -90,6 +90,7 @@ void bootstrap(Communicator& communicator, const RootAddress& root, const Ring& 
   communicator.exchange = UcxWorker::connect(std::move(worker), communicator.rank(), std::move(addresses));
   communicator.control = std::move(control);
   communicator.ring = ring;
+  use.unlock();  // whoever sees it ready may use it at once
   communicator.set_ready();
 }
 

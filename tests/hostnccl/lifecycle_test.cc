@@ -104,6 +104,20 @@ TEST(Lifecycle, NonblockingInit) {
   must(ncclCommDestroy(second));
 }
 
+/// Whoever sees it ready has it for himself: nothing that made it is still at work on it.
+TEST(Lifecycle, AReadyCommunicatorCanBeUsedAtOnce) {
+  for (int round = 0; round < 40; ++round) {
+    ncclUniqueId id;
+    must(ncclGetUniqueId(&id));
+    ncclComm_t comm = init_nonblocking(1, id, 0);
+    while (async_error(comm) == ncclInProgress)
+      continue;
+    int value = 3;
+    must(ncclAllReduce(&value, &value, 1, ncclInt32, ncclSum, comm, nullptr));
+    must(ncclCommDestroy(comm));
+  }
+}
+
 TEST(Lifecycle, FinalizeThenDestroy) {
   on_threads(1, [](int) {
     ncclComm_t comm;
