@@ -95,7 +95,7 @@ TEST(EngineUcxFailure, AKilledRankEndsTheOthersWithinTheTimeout) {
           for (int i = 0; process.rank() == 1 && sequence == 2 && i < 50; ++i)
             execution.progress();
           if (process.rank() == 1 && sequence == 2) process.die();
-          const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+          const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
           engine::Execution* const all[] = {&execution};
           failure =
               engine::run(all, [limit] {
@@ -105,7 +105,7 @@ TEST(EngineUcxFailure, AKilledRankEndsTheOthersWithinTheTimeout) {
         }
         const auto leaving = std::chrono::steady_clock::now();
         exchange.reset();
-        EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(3));
+        EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(20));
       },
       {.killed = {1}});
 }

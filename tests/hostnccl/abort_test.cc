@@ -28,11 +28,11 @@ TEST(Abort, DuringInit) {
   std::atomic<ncclResult_t> result{ncclSuccess};
   ncclComm_t blocking = nullptr;
   std::thread waiting([&] { result = ncclCommInitRank(&blocking, 2, id, 0); });
-  std::this_thread::sleep_for(milliseconds(100));
+  expect_soon([&] { return std::atomic_ref(blocking).load() != nullptr; }, "its handle is not known");
   const auto start = Clock::now();
   must(ncclCommAbort(std::atomic_ref(blocking).load()));
   waiting.join();
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(20));
   EXPECT_NE(result.load(), ncclSuccess);
 }
 
@@ -41,15 +41,17 @@ TEST(Abort, FromAnotherThreadWhileWaiting) {
   ncclComm_t comms[2];
   must(ncclCommInitAll(comms, 2, nullptr));
   std::atomic<ncclResult_t> result{ncclSuccess};
+  std::atomic<bool> begun{false};
   std::thread waiting([&] {
     float value = 1;
+    begun = true;
     result = ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, comms[0], nullptr);
   });
-  std::this_thread::sleep_for(milliseconds(100));
+  await_waiting(begun);
   const auto start = Clock::now();
   must(ncclCommAbort(comms[0]));
   waiting.join();
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(20));
   EXPECT_EQ(result.load(), ncclInternalError);
   // The other rank is told.
   expect_soon([&] { return async_error(comms[1]) == ncclRemoteError; }, "the other rank knows nothing");

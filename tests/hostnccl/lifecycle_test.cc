@@ -2,6 +2,7 @@
 // Communicators from their making to their end, in one process.
 #include <dirent.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -111,7 +112,7 @@ TEST(Lifecycle, AReadyCommunicatorCanBeUsedAtOnce) {
     must(ncclGetUniqueId(&id));
     ncclComm_t comm = init_nonblocking(1, id, 0);
     while (async_error(comm) == ncclInProgress)
-      continue;
+      std::this_thread::sleep_for(std::chrono::microseconds(1));  // waking up, it takes the core of the other
     int value = 3;
     must(ncclAllReduce(&value, &value, 1, ncclInt32, ncclSum, comm, nullptr));
     must(ncclCommDestroy(comm));
@@ -152,8 +153,12 @@ TEST(Lifecycle, TwoThreadsOnOneCommunicator) {
   ncclComm_t comms[2];
   must(ncclCommInitAll(comms, 2, nullptr));
   float mine = 1, other = 2, unused = 0;
-  std::thread waiting([&] { must(ncclAllReduce(&mine, &mine, 1, ncclFloat32, ncclSum, comms[0], nullptr)); });
-  std::this_thread::sleep_for(milliseconds(100));
+  std::atomic<bool> begun{false};
+  std::thread waiting([&] {
+    begun = true;
+    must(ncclAllReduce(&mine, &mine, 1, ncclFloat32, ncclSum, comms[0], nullptr));
+  });
+  await_waiting(begun);
   EXPECT_EQ(ncclAllReduce(&unused, &unused, 1, ncclFloat32, ncclSum, comms[0], nullptr), ncclInvalidUsage);
   EXPECT_EQ(ncclCommDestroy(comms[0]), ncclInvalidUsage);
   must(ncclAllReduce(&other, &other, 1, ncclFloat32, ncclSum, comms[1], nullptr));

@@ -2,6 +2,7 @@
 // Communicators that are made in the background, and waiting for what goes on there.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -16,6 +17,13 @@ inline void expect_soon(const std::function<bool()>& condition, const char* what
   while (!condition() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE(condition()) << what;
+}
+
+/// A thread that has set `begun` is most probably within its next call when this returns.
+inline void await_waiting(const std::atomic<bool>& begun) {
+  while (!begun)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
 }
 
 inline ncclResult_t async_error(ncclComm_t comm) {

@@ -45,7 +45,7 @@ TEST(Failure, AKilledRankEndsTheOthers) {
   EXPECT_EQ(result.killed_by[2], SIGKILL);
   for (const std::string& failure : result.failures)
     EXPECT_EQ(failure, "");
-  EXPECT_LT(result.seconds, 15);
+  EXPECT_LT(result.seconds, 40);
 }
 
 /// In a group: the real group is closed all the same, and the thread can go on.
@@ -74,7 +74,7 @@ TEST(Failure, AKilledRankEndsAGroup) {
   EXPECT_FALSE(result.timed_out) << result.report();
   for (const std::string& failure : result.failures)
     EXPECT_EQ(failure, "");
-  EXPECT_LT(result.seconds, 15);
+  EXPECT_LT(result.seconds, 40);
 }
 
 TEST(Failure, NoProgressEndsInTime) {

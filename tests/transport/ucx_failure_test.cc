@@ -56,7 +56,7 @@ void lose_rank_0(const Process& process) {
   received.clear();
   const auto leaving = std::chrono::steady_clock::now();
   exchange.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(20));
 }
 
 TEST(UcxFailure, SurvivorsOfAKilledPeerGoOnAndCleanUp) {
@@ -121,7 +121,7 @@ TEST(UcxFailure, DestroyingWithoutAbandonAfterAPeerDiedReturns) {
                   std::this_thread::sleep_for(std::chrono::milliseconds(100));
                   const auto leaving = std::chrono::steady_clock::now();
                   exchange.reset();
-                  EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(5));
+                  EXPECT_LT(std::chrono::steady_clock::now() - leaving, std::chrono::seconds(20));
                 },
                 {.killed = {0}});
 }
