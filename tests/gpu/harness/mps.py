@@ -34,9 +34,17 @@ class Mps:
             print("MPS did not end in time")
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def restart(self):
+        """After a client was killed, which may have left it in a bad state."""
+        self.__exit__()
+        self.__enter__()
+
 
 class NoMps:
     environment = {}
+
+    def restart(self):
+        pass
 
     def __enter__(self):
         return self
