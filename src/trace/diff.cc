@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "trace/counterparts.h"
 #include "trace/folder.h"
 
 namespace detccl::trace {
@@ -28,7 +29,17 @@ RankDiff diff_files(std::uint32_t rank, const std::vector<std::string>& a, const
   if (!trace_a) return failed;
   const auto trace_b = RankTrace::open(b, failed.unusable);
   if (!trace_b) return failed;
-  return diff_rank(*trace_a, *trace_b, options);
+  auto keys = counterparts(trace_a->communicators(), trace_b->communicators());
+  const std::size_t matched = keys.size();
+  trace_b->rename(std::move(keys));
+  RankDiff diff = diff_rank(*trace_a, *trace_b, options);
+  if (matched != 0) {
+    diff.notes.push_back(
+        "communicators whose members only one of the two knows are compared by their order, "
+        "size and name: " +
+        std::to_string(matched));
+  }
+  return diff;
 }
 
 void judge(RunDiff& diff) {

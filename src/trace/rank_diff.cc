@@ -102,10 +102,10 @@ Candidate make_candidate(const RankTrace& a, const RankTrace& b, const FirstDiff
   c.difference = first.difference;
   if (first.a) c.a = RankRecord{first.a->record, first.a->part};
   if (first.b) c.b = RankRecord{first.b->record, first.b->part};
-  const Reader& part = c.a ? *a.parts()[c.a->part] : *b.parts()[c.b->part];
-  const Tables tables = part.tables();
+  const RankTrace& its = c.a ? a : b;
+  const Tables tables = its.parts()[c.a ? c.a->part : c.b->part]->tables();
   c.phase = tables.string(c.operation().phase);
-  if (const Communicator* communicator = tables.communicator(c.operation().communicator)) {
+  if (const Communicator* communicator = tables.communicator(its.original(c.operation().communicator))) {
     c.communicator = *communicator;
   }
   c.ranges = ranges_of(a, b, c);
@@ -142,6 +142,9 @@ void compare_records(RankDiff& diff, const RankTrace& a, const RankTrace& b, Ran
   diff.operations_b += records.records_b;
   if (records.first) {
     diff.candidate = make_candidate(a, b, *records.first);
+    diff.candidate->after_end = diff.candidate->difference == Difference::missing
+                                    ? records.b_over
+                                    : diff.candidate->difference == Difference::extra && records.a_over;
   } else if (records.gave_up) {
     diff.unusable = "the order of operations over communicators differs too much to compare";
   } else {

@@ -23,6 +23,7 @@ struct Candidate {
   std::optional<RankRecord> a, b;  ///< the operation; `b` is none for `missing`, `a` for `extra`
   std::string phase;
   std::optional<Communicator> communicator;
+  bool after_end = false;         ///< `missing`, `extra`: the other trace has nothing after this
   std::vector<ByteRange> ranges;  ///< chunks that differ, if both traces have their digests
 
   const Record& operation() const { return a ? a->record : b->record; }
