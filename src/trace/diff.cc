@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/diff.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "trace/counterparts.h"
@@ -48,7 +49,7 @@ void judge(RunDiff& diff) {
     if (!rank.unusable.empty() && reason.empty()) {
       reason = "rank " + std::to_string(rank.rank) + ": " + rank.unusable;
     }
-    diff.operations += rank.operations_a;
+    diff.operations += std::min(rank.operations_a, rank.operations_b);
   }
   if (!diff.findings.empty()) {
     diff.verdict = Verdict::different;

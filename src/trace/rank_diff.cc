@@ -47,12 +47,13 @@ std::vector<StepAgreement> agreement(const Entries& entries_a, const Entries& en
   std::size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
     if (j == b.size() || (i < a.size() && when(a[i].step) < when(b[j].step))) {
-      steps.push_back({a[i++].step, Agreement::only_a});
+      steps.push_back({a[i++].step, Agreement::only_a, true});
     } else if (i == a.size() || when(b[j].step) < when(a[i].step)) {
-      steps.push_back({b[j++].step, Agreement::only_b});
+      steps.push_back({b[j++].step, Agreement::only_b, false});
     } else {
       const bool equal = a[i].count == b[j].count && a[i].sum == b[j].sum;
-      steps.push_back({a[i++].step, equal ? Agreement::same : Agreement::different});
+      const bool more_in_a = a[i].count > b[j].count;
+      steps.push_back({a[i++].step, equal ? Agreement::same : Agreement::different, more_in_a});
       ++j;
     }
   }
@@ -150,6 +151,8 @@ void compare_records(RankDiff& diff, const RankTrace& a, const RankTrace& b, Ran
   } else {
     if (records.ended_a) note_end(diff, at_a, "A");
     if (records.ended_b) note_end(diff, at_b, "B");
+    if (diff.operations_a == 0 && diff.operations_b != 0) diff.unusable = "A has no operations";
+    if (diff.operations_b == 0 && diff.operations_a != 0) diff.unusable = "B has no operations";
   }
 }
 
@@ -159,9 +162,8 @@ RankCursor cursor_before(const RankTrace& trace, const Entries& entries, std::si
   return first == 0 ? RankCursor(trace) : RankCursor(trace, entries[first - 1]);
 }
 
-}  // namespace
-
-RankDiff diff_rank(const RankTrace& a, const RankTrace& b, const DiffOptions& options) {
+/// Rollups first.
+RankDiff compare(const RankTrace& a, const RankTrace& b, const DiffOptions& options) {
   RankDiff diff;
   diff.rank = a.run().rank;
   if (a.run().world_size != b.run().world_size) {
@@ -207,6 +209,18 @@ RankDiff diff_rank(const RankTrace& a, const RankTrace& b, const DiffOptions& op
     diff.operations_a = diff.operations_b = records_in(*entries_a, first == 0 ? 0 : first - 1);
     compare_records(diff, a, b, cursor_before(a, *entries_a, first), cursor_before(b, *entries_b, first),
                     options.until);
+  }
+  return diff;
+}
+
+}  // namespace
+
+RankDiff diff_rank(const RankTrace& a, const RankTrace& b, const DiffOptions& options) {
+  RankDiff diff = compare(a, b, options);
+  if (diff.candidate) return diff;
+  for (StepAgreement& step : diff.steps) {
+    if (step.agreement == Agreement::different)
+      step.agreement = step.more_in_a ? Agreement::only_a : Agreement::only_b;
   }
   return diff;
 }

@@ -198,6 +198,32 @@ TEST_F(Diff, AKilledRunIsComparedUpToItsEnd) {
   EXPECT_EQ(result.ranks[1].notes[0], "B was cut short; compared up to there");
 }
 
+TEST_F(Diff, OfAKilledRunOnlyWhatIsThereCounts) {
+  test::write_run(a(), kShape, run_);
+  const auto write = [this](std::size_t there) {
+    std::filesystem::remove_all(b());
+    RunRecords killed = run_;
+    killed[1].resize(there);
+    test::write_run(b(), kShape, killed);
+    const std::string cut = b() + "/rank-00001.dtr";
+    std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 64);
+  };
+  write(150);
+  for (const bool full : {false, true}) {
+    trace::DiffOptions options;
+    options.ignore_rollups = full;
+    options.steps = true;
+    const auto steps = diff(options).ranks.at(1).steps;
+    EXPECT_EQ(steps.at(6).agreement, trace::Agreement::same);
+    EXPECT_EQ(steps.at(7).agreement, trace::Agreement::only_a) << "ten of its operations are not there";
+    EXPECT_EQ(diff(options).operations, std::uint64_t{3} * 20 * 20 + 150);
+    EXPECT_EQ(diff(options).verdict, Verdict::same);
+  }
+  write(0);
+  EXPECT_EQ(diff().verdict, Verdict::unusable);
+  EXPECT_EQ(diff().reason, "rank 1: B has no operations");
+}
+
 TEST_F(Diff, WhatIsLostBetweenAKilledRunAndItsContinuationIsNotMissing) {
   test::write_run(a(), kShape, run_);
   const auto write = [this](std::size_t first_ends, std::size_t second_begins, bool fault) {
