@@ -235,7 +235,7 @@ std::unique_ptr<Sink> sink_for(const std::string& format) {
 bool export_trace(const std::string& path, const std::string& format, const std::string& out,
                   const RecordFilter& filter, std::string& error) {
   const trace::RankFiles files = trace::list_ranks(path, error);
-  if (files.empty()) return false;
+  if (files.empty() || !filter.finds_rank(files, error)) return false;
   const std::unique_ptr<Sink> sink = sink_for(format);
   if (!sink->begin(out, error)) return false;
   for (const auto& [rank, paths] : files) {

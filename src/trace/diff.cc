@@ -74,6 +74,10 @@ RunDiff diff_runs(const std::string& a, const std::string& b, const std::optiona
   if (files_a.empty() || files_b.empty()) return diff;
   keep(files_a, rank);
   keep(files_b, rank);
+  if (files_a.empty() && files_b.empty()) {
+    diff.reason = "rank " + std::to_string(rank.value_or(0)) + " is in neither trace";
+    return diff;
+  }
   diff.only_a = not_in(files_a, files_b);
   diff.only_b = not_in(files_b, files_a);
   std::vector<std::uint32_t> ranks;

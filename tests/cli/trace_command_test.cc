@@ -137,6 +137,9 @@ TEST_F(TraceCommand, ShowFilters) {
       trace("show --rank 1 --steps 2-3 --communicator world --operation all_reduce " + a_).output;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;  // a headline, and two a step
   EXPECT_EQ(trace("show --steps 3-2 " + a_).exit_code, 2);
+  EXPECT_EQ(trace("show --rank 9 " + a_).exit_code, 2);
+  EXPECT_EQ(trace("export --format csv --rank 9 --out " + folder_.file("none.csv") + " " + a_).exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("none.csv")));
   EXPECT_EQ(trace("show --operation juggle " + a_).exit_code, 2);
 }
 

@@ -52,6 +52,7 @@ using Names = std::vector<std::vector<std::string>>;
 Names names_of(int ranks, const std::function<void(Rank&)>& body) {
   const Folder folder;
   RunOptions options;
+  options.seconds = 240;
   options.environment = {{"DETCCL_TRACE", "1"}, {"DETCCL_TRACE_DIR", folder.file("t")}};
   const RunResult result = run_ranks(ranks, options, body);
   EXPECT_TRUE(result.ok()) << result.report();
