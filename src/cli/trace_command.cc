@@ -53,10 +53,14 @@ int run_seal(const std::string& path) {
   const trace::RankFiles ranks = trace::list_ranks(path, error);
   if (ranks.empty()) return fail(error);
   std::uint64_t before = 0, after = 0, files = 0, cut = 0;
+  int status = 0;
   for (const auto& [rank, parts] : ranks) {
     for (const std::string& file : parts) {
       trace::Sealed sealed;
-      if (!trace::seal(file, sealed, error)) return fail(error);
+      if (!trace::seal(file, sealed, error)) {
+        status = fail(error);
+        continue;
+      }
       before += sealed.bytes_before;
       after += sealed.bytes_after;
       ++files;
@@ -65,7 +69,7 @@ int run_seal(const std::string& path) {
   }
   fmt::print("sealed {} files: {} bytes, before {}; {} had been cut short{}\n", files, after, before, cut,
              trace::can_compress() ? "" : "; this build has no zstd, so they are not packed");
-  return 0;
+  return status;
 }
 
 void add_diff(CLI::App& app, int& status) {

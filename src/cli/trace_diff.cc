@@ -84,7 +84,9 @@ std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
   return text;
 }
 
-std::string notes_text(const RunDiff& diff) {
+}  // namespace
+
+std::vector<std::string> diff_notes(const RunDiff& diff) {
   std::map<std::string, std::vector<std::uint32_t>> by_note;
   for (const trace::RankDiff& rank : diff.ranks) {
     for (const std::string& note : rank.notes) {
@@ -94,28 +96,31 @@ std::string notes_text(const RunDiff& diff) {
   }
   if (!diff.only_a.empty()) by_note["traced in A only"] = diff.only_a;
   if (!diff.only_b.empty()) by_note["traced in B only"] = diff.only_b;
-  std::string text;
+  std::vector<std::string> notes;
   for (const auto& [note, ranks] : by_note) {
-    text += fmt::format("note: rank {}: {}\n", ranks_text(ranks), printable(note));
+    notes.push_back(fmt::format("rank {}: {}", ranks_text(ranks), printable(note)));
   }
-  return text;
+  return notes;
 }
+
+namespace {
 
 std::string findings_text(const RunDiff& diff) {
   const auto causes = static_cast<std::size_t>(std::count_if(diff.findings.begin(), diff.findings.end(),
                                                              [](const Finding& f) { return f.is_cause(); }));
   const std::size_t consequences = diff.findings.size() - causes;
-  std::string text = fmt::format("{} of {} ranks differ. Nothing that was traced explains {} of them:\n",
+  std::string text = fmt::format("{} of {} ranks differ. Possible causes, on {} ranks:\n",
                                  diff.findings.size(), diff.ranks.size(), causes);
   for (std::size_t i = 0; i < std::min(causes, kShown); ++i) {
     text += finding_text(diff.findings[i]);
   }
   if (causes > kShown) text += fmt::format("  … and {} more\n", causes - kShown);
   if (consequences == 0) return text;
-  text += fmt::format("On {} ranks it follows from data of ranks that differed before:\n", consequences);
+  text += fmt::format("Consequences, on {} ranks: data of a rank that differs goes into the operation:\n",
+                      consequences);
   for (std::size_t i = causes; i < std::min(diff.findings.size(), causes + kShown); ++i) {
     const Candidate& c = diff.findings[i].candidate;
-    text += fmt::format("  rank {}, {}: {}, from rank {}\n", c.rank, place_text(c), operation_text(c),
+    text += fmt::format("  rank {}, {}: {}, after rank {}\n", c.rank, place_text(c), operation_text(c),
                         diff.findings[i].follows.value_or(0));
   }
   if (consequences > kShown) text += fmt::format("  … and {} more\n", consequences - kShown);
@@ -166,9 +171,9 @@ std::string difference_text(const Candidate& c) {
     case Difference::outputs_differ:
       return "same inputs, outputs differ: " + call_text(c.operation());
     case Difference::missing:
-      return "B does not have it: " + call_text(c.operation());
+      return (c.after_end ? "B has ended: " : "B does not have it: ") + call_text(c.operation());
     case Difference::extra:
-      return "A does not have it: " + call_text(c.operation());
+      return (c.after_end ? "A has ended: " : "A does not have it: ") + call_text(c.operation());
     case Difference::reordered:
       return "in another order: A has " + call_text(c.a->record) + "; B has " + call_text(c.b->record);
     case Difference::mismatch:
@@ -190,7 +195,10 @@ std::string diff_text(const RunDiff& diff) {
       text = "cannot tell: " + printable(diff.reason) + "\n";
       break;
   }
-  return text + notes_text(diff);
+  for (const std::string& note : diff_notes(diff)) {
+    text += "note: " + note + "\n";
+  }
+  return text;
 }
 
 std::string diff_json(const RunDiff& diff) {

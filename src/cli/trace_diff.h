@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "trace/diff.h"
 
@@ -12,6 +13,9 @@ namespace detccl::cli {
 std::string operation_text(const trace::Candidate& candidate);
 /// "inputs differ: …": what happened, in one line.
 std::string difference_text(const trace::Candidate& candidate);
+
+/// What could not be compared, a line each, without a newline.
+std::vector<std::string> diff_notes(const trace::RunDiff& diff);
 
 /// Both end with a newline.
 std::string diff_text(const trace::RunDiff& diff);

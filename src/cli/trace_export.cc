@@ -7,12 +7,11 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <system_error>
-#include <tuple>
-#include <utility>
+#include <unordered_map>
 
 #include "cli/trace_fields.h"
 #include "trace/folder.h"
@@ -76,16 +75,21 @@ class Jsonl : public Sink {
   }
 
   bool rank(const trace::RunInfo& run, std::string& error) override {
-    if (file_ && !file_->close(error)) return false;
-    file_.emplace();
+    error = error_;
+    if (!error_.empty() || (file_ && !file_->close(error))) return false;
+    file_.reset();
+    path_ = fmt::format("{}/rank_{:06}.jsonl", folder_, run.rank);
     sequence_ = 0;
     occurrences_.clear();
-    return file_->open(fmt::format("{}/rank_{:06}.jsonl", folder_, run.rank), error);
+    return true;
   }
 
   bool record(const trace::Record& r, const trace::RunInfo& run, const trace::Tables& tables) override {
+    if (!file_ && !file_.emplace().open(path_, error_)) return false;  // empty files are refused there
     Json fields = fields_of(r, tables);
-    fields.erase("record_id");  // another number after resuming; `sequence` goes on
+    // What diff does not compare. The number is another one after resuming; `sequence` goes on.
+    for (const char* name : {"record_id", "in_place", "deterministic", "graph", "group"})
+      fields.erase(name);
     std::string phase = fields["phase"];
     if (phase.empty()) phase = "unspecified";
     phase.resize(std::min<std::size_t>(phase.size(), 512));
@@ -105,20 +109,23 @@ class Jsonl : public Sink {
     return !file_->failed();
   }
 
-  bool end(std::string& error) override { return !file_ || file_->close(error); }
-
- private:
-  std::uint64_t occurrence(std::uint32_t step, const std::string& phase, const std::string& name) {
-    if (step != step_) occurrences_.clear();
-    step_ = step;
-    return occurrences_[{phase, name}]++;
+  bool end(std::string& error) override {
+    error = error_;
+    return error_.empty() && (!file_ || file_->close(error));
   }
 
-  std::string folder_;
+ private:
+  /// How many of the same step, phase and name came before. A step may come again, as those of graphs do. Two
+  /// that happen to have the same hash share their numbers, which tells them apart as well.
+  std::uint64_t occurrence(std::uint32_t step, const std::string& phase, const std::string& name) {
+    const std::size_t hash = std::hash<std::string>()(fmt::format("{} {}\n{}", step, phase, name));
+    return occurrences_[hash]++;
+  }
+
+  std::string folder_, path_, error_;
   std::optional<NewFile> file_;
   std::uint64_t sequence_ = 0;
-  std::uint32_t step_ = trace::kNoStep;
-  std::map<std::pair<std::string, std::string>, std::uint64_t> occurrences_;  // of the step
+  std::unordered_map<std::size_t, std::uint32_t> occurrences_;
 };
 
 class Csv : public Sink {
@@ -228,7 +235,7 @@ std::unique_ptr<Sink> sink_for(const std::string& format) {
 bool export_trace(const std::string& path, const std::string& format, const std::string& out,
                   const RecordFilter& filter, std::string& error) {
   const trace::RankFiles files = trace::list_ranks(path, error);
-  if (files.empty()) return false;
+  if (files.empty() || !filter.finds_rank(files, error)) return false;
   const std::unique_ptr<Sink> sink = sink_for(format);
   if (!sink->begin(out, error)) return false;
   for (const auto& [rank, paths] : files) {

@@ -89,6 +89,7 @@ ordered_json data_of(const RunDiff& diff, const std::string& a, const std::strin
     data["findings"].push_back(std::move(entry));
   }
   data["causes"] = causes;
+  data["notes"] = ordered_json(diff_notes(diff));
   return data;
 }
 

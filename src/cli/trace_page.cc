@@ -34,6 +34,7 @@ const std::string_view kTracePage = R"page(<!doctype html>
 </style>
 <h1 id="verdict"></h1>
 <p id="runs" class="dim"></p>
+<div id="notes"></div>
 <div id="map"><canvas></canvas><div id="tip"></div></div>
 <p id="keys" style="margin: 1.6rem 0 0 4.5rem"></p>
 <table id="findings"></table>
@@ -57,6 +58,11 @@ byId('verdict').textContent =
   data.verdict === 1 ? data.total + ' of ' + rows.length + ' ranks differ; possible causes on ' + data.causes :
   'Cannot tell: ' + data.reason;
 byId('runs').textContent = 'A: ' + data.a + ', B: ' + data.b;
+for (const note of data.notes) {
+  const line = document.createElement('p');
+  line.textContent = note;
+  byId('notes').appendChild(line);
+}
 
 const map = byId('map'), canvas = map.querySelector('canvas'), tip = byId('tip');
 const columns = data.steps.length, lines = rows.length;
@@ -91,7 +97,7 @@ function draw() {
     const x = data.steps.indexOf(f.step), y = data.ranks.indexOf(f.rank);
     if (f.follows !== null || x < 0 || y < 0) continue;
     c.beginPath();
-    c.arc((x + .5) * width / columns, (y + .5) * height / lines, Math.max(5, Math.min(cell.w, cell.h) * .6), 0, 7);
+    c.arc((x + .5) * width / columns, (y + .5) * height / lines, Math.max(5, Math.min(cell.w, cell.h) * .42), 0, 7);
     c.stroke();
   }
 }
@@ -112,6 +118,7 @@ if (columns && lines) {
   draw();
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
   for (const r of pick(lines, height / 16)) tick('rank ' + data.ranks[r], 0, (r + .5) * height / lines - 6, true);
+  tick('step', 0, height + 4, true);
   for (const s of pick(columns, width / 56))
     tick(data.steps[s] < 0 ? 'start' : data.steps[s], s * width / columns, height + 4, false);
   canvas.addEventListener('mousemove', event => {

@@ -11,7 +11,6 @@
 
 #include "cli/trace_fields.h"
 #include "cli/trace_list.h"
-#include "trace/folder.h"
 
 namespace detccl::cli {
 namespace {
@@ -58,6 +57,12 @@ void RecordFilter::parse() {
   }
 }
 
+bool RecordFilter::finds_rank(const trace::RankFiles& files, std::string& error) const {
+  if (!rank || files.contains(*rank)) return true;
+  error = fmt::format("rank {} is not in the trace", *rank);
+  return false;
+}
+
 bool RecordFilter::accepts(const trace::Record& r, const trace::Tables& tables) const {
   if (!steps.empty() && (r.step == trace::kNoStep || r.step < first_step_ || r.step > last_step_))
     return false;
@@ -86,7 +91,7 @@ void for_each_record(const trace::RankTrace& trace, const RecordFilter& filter, 
 
 bool show_trace(const std::string& path, const RecordFilter& filter, std::ostream& out, std::string& error) {
   const trace::RankFiles files = trace::list_ranks(path, error);
-  if (files.empty()) return false;
+  if (files.empty() || !filter.finds_rank(files, error)) return false;
   out << fmt::format("{:>5} {:>8} {:>6} {:<16} {:>8} {:<24} {:>12} {:<10} {:<5} {:>5} {:<32} {:<32} {}\n",
                      "rank", "record", "step", "communicator", "seq", "operation", "count", "type", "op",
                      "peer", "input_digest", "output_digest", "phase");

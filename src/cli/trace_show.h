@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "trace/folder.h"
 #include "trace/rank_trace.h"
 
 namespace detccl::cli {
@@ -20,6 +21,8 @@ struct RecordFilter {
 
   /// Reads `steps`; throws CLI::ValidationError for what is no range and no kind of operation.
   void parse();
+  /// False, and why in `error`, if `rank` is not there.
+  bool finds_rank(const trace::RankFiles& files, std::string& error) const;
   bool accepts(const trace::Record& record, const trace::Tables& tables) const;
 
  private:

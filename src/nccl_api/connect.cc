@@ -106,12 +106,14 @@ ncclResult_t connect_on_host(Communicator& communicator) {
 void introduce(Communicator& communicator, Hello& own) {
   own.job_rank = job_rank(static_cast<std::uint32_t>(communicator.rank()), 0).rank;
   own.creation_order = communicator.identity().creation_order;
+  set_name(own, communicator.identity().name);
 }
 
 void identify(Communicator& communicator, std::span<const Hello> hellos) {
   trace::Communicator& identity = communicator.identity();
   if (identity.key != 0) return;  // recorded already
   identity.creation_order = hellos.front().creation_order;
+  identity.name = name_of(hellos.front());
   identity.members.clear();
   for (const Hello& hello : hellos)
     identity.members.push_back(hello.job_rank);

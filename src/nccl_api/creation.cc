@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/creation.h"
 
+#include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,19 +11,24 @@
 #include "nccl_api/border.h"
 #include "nccl_api/connect.h"
 #include "nccl_api/group.h"
+#include "nccl_api/hello.h"
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
 
 namespace detccl::nccl_api {
 namespace {
 
-ncclResult_t make_entry(ncclComm_t handle, bool blocking, std::shared_ptr<Communicator>& communicator) {
+constexpr unsigned int kConfigMagic = 0xcafebeef;
+
+ncclResult_t make_entry(ncclComm_t handle, bool blocking, std::string name,
+                        std::shared_ptr<Communicator>& communicator) {
   int rank = 0, ranks = 0;
   ncclResult_t result = real().CommUserRank(handle, &rank);
   if (result == ncclSuccess) result = real().CommCount(handle, &ranks);
   if (result != ncclSuccess) return result;
   communicator = std::make_shared<Communicator>(handle, rank, ranks, blocking);
   communicator->identity().creation_order = runtime().communicators_made++;
+  communicator->identity().name = std::move(name);
   runtime().communicators.add(communicator);
   log_line(LogLevel::debug, fmt::format("{}: new communicator {}", communicator->name(), fmt::ptr(handle)));
   return ncclSuccess;
@@ -37,11 +45,11 @@ ncclResult_t connect_or_fall_back(std::span<const std::shared_ptr<Communicator>>
   return ncclSuccess;
 }
 
-ncclResult_t register_and_connect(std::span<ncclComm_t* const> slots) {
+ncclResult_t register_and_connect(std::span<const NewCommunicator> all) {
   std::vector<std::shared_ptr<Communicator>> communicators;
-  for (ncclComm_t* slot : slots) {
+  for (const auto& [slot, name] : all) {
     if (*slot == nullptr) continue;
-    const ncclResult_t result = make_entry(*slot, true, communicators.emplace_back());
+    const ncclResult_t result = make_entry(*slot, true, name, communicators.emplace_back());
     if (result != ncclSuccess) return result;
   }
   const ncclResult_t result = connect_or_fall_back(communicators);
@@ -82,28 +90,41 @@ ncclResult_t check_environment() {
   return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
 }
 
-ncclResult_t created(ncclResult_t result, std::span<ncclComm_t* const> slots, bool blocking) {
-  Group& group = Group::current();
-  if (result != ncclSuccess || !blocking) return group.note(result);
-  if (group.open()) {
-    group.created(slots);
-    return ncclSuccess;
-  }
-  return adopt_new(slots);
+std::string name_in(const ncclConfig_t* config) {
+  constexpr std::size_t kEnd = offsetof(ncclConfig_t, commName) + sizeof config->commName;
+  if (config == nullptr || config->magic != kConfigMagic || config->size < kEnd) return "";
+  const char* const name = config->commName;
+  return name == nullptr ? "" : std::string(name, strnlen(name, Hello::kName - 1));
 }
 
-ncclResult_t adopt_new(std::span<ncclComm_t* const> slots) {
-  const ncclResult_t result = guarded([slots] { return register_and_connect(slots); });
+ncclResult_t created(ncclResult_t result, std::span<const NewCommunicator> all, bool blocking) {
+  Group& group = Group::current();
+  if (!blocking && (result == ncclSuccess || result == ncclInProgress)) {
+    // The real library may write a child's handle in a thread of its own.
+    for (const auto& [slot, name] : all)
+      runtime().communicators.set_name(std::atomic_ref(*slot).load(std::memory_order_relaxed), name);
+  }
+  if (result != ncclSuccess || !blocking) return group.note(result);
+  if (group.open()) {
+    group.created(all);
+    return ncclSuccess;
+  }
+  return adopt_new(all);
+}
+
+ncclResult_t adopt_new(std::span<const NewCommunicator> all) {
+  const ncclResult_t result = guarded([all] { return register_and_connect(all); });
   if (result != ncclSuccess) {
-    for (ncclComm_t* slot : slots)
-      give_up(slot);
+    for (const NewCommunicator& one : all)
+      give_up(one.slot);
   }
   return result;
 }
 
 ncclResult_t find_or_adopt(ncclComm_t handle, std::shared_ptr<Communicator>& communicator) {
   communicator = runtime().communicators.find(handle);
-  return communicator != nullptr ? ncclSuccess : make_entry(handle, false, communicator);
+  if (communicator != nullptr) return ncclSuccess;
+  return make_entry(handle, false, runtime().communicators.name_of(handle), communicator);
 }
 
 }  // namespace detccl::nccl_api

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "nccl_api/creation.h"
 #include "nccl_api/lane.h"
 #include "nccl_api/tracing.h"
 
@@ -28,8 +29,8 @@ class Group {
   void queue(std::shared_ptr<Communicator> communicator, const QueuedReduction& reduction);
 
   /// Communicators that the real library gives out when the group ends.
-  void created(std::span<ncclComm_t* const> slots) {
-    created_.insert(created_.end(), slots.begin(), slots.end());
+  void created(std::span<const NewCommunicator> all) {
+    created_.insert(created_.end(), all.begin(), all.end());
   }
 
   /// A communicator that is finalized or destroyed when the group ends.
@@ -67,7 +68,7 @@ class Group {
     std::uint8_t flags;
   };
   std::vector<Traced> traced_;
-  std::vector<ncclComm_t*> created_;
+  std::vector<NewCommunicator> created_;
   std::vector<std::shared_ptr<Communicator>> leaving_;
 };
 

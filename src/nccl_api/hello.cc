@@ -65,6 +65,14 @@ void set_algorithms(Hello& hello, std::string_view text) {
   assign(hello.settings[7], text.empty() ? "not set" : text);
 }
 
+void set_name(Hello& hello, std::string_view name) {
+  assign(hello.name, name);
+}
+
+std::string_view name_of(const Hello& hello) {
+  return view(hello.name);
+}
+
 std::optional<std::string> find_disagreement(std::span<const Hello> hellos) {
   std::vector<std::size_t> strangers;
   for (std::size_t rank = 0; rank < hellos.size(); ++rank) {

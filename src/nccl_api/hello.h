@@ -16,7 +16,8 @@ namespace detccl::nccl_api {
 
 /// Fixed-size and trivially copyable: it travels as bytes.
 struct Hello {
-  using Text = std::array<char, 48>;  // zero-terminated
+  using Text = std::array<char, 48>;  // zero-terminated, as all texts here
+  static constexpr std::size_t kName = 128;
 
   std::array<char, 8> magic{};
   std::array<Text, 9> settings{};    ///< as written in the environment; see kSettingNames
@@ -25,6 +26,7 @@ struct Hello {
   std::uint32_t process = 0;         ///< its number on the host
   std::uint32_t job_rank = 0;        ///< the process's number in its job
   std::uint32_t creation_order = 0;  ///< of the communicator, in the process
+  std::array<char, kName> name{};    ///< the communicator's, where the program gives it one
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
@@ -36,6 +38,10 @@ Hello make_hello(const Configuration& configuration, std::size_t address_bytes, 
 
 /// NCCL_ALGO as the rank has it, where it matters.
 void set_algorithms(Hello& hello, std::string_view text);
+
+/// The communicator's name.
+void set_name(Hello& hello, std::string_view name);
+std::string_view name_of(const Hello& hello);
 
 /// "ranks disagree on DETCCL_CONTRACT: tree on rank 0; linear on ranks 1-3", or nothing if all say the same.
 /// hellos[r] is rank r's.

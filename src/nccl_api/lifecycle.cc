@@ -15,12 +15,12 @@ namespace {
 
 /// Calls `create` of the real library, after a look at the environment, and takes the new communicator in.
 template <class Create>
-ncclResult_t make_one(ncclComm_t* slot, bool blocking, Create&& create) {
+ncclResult_t make_one(ncclComm_t* slot, const ncclConfig_t* config, bool blocking, Create&& create) {
   if (passes_through()) return create();
   return guarded([&] {
     if (const ncclResult_t bad = check_environment(); bad != ncclSuccess) return Group::current().poison(bad);
-    ncclComm_t* const slots[] = {slot};
-    return created(create(), slots, blocking);
+    const NewCommunicator made[] = {{slot, name_in(config)}};
+    return created(create(), made, blocking);
   });
 }
 
@@ -40,10 +40,10 @@ ncclResult_t init_all(ncclComm_t* comms, int count, const int* devices) {
   return guarded([&] {
     if (const ncclResult_t bad = check_environment(); bad != ncclSuccess) return Group::current().poison(bad);
     const ncclResult_t result = real().CommInitAll(comms, count, devices);
-    std::vector<ncclComm_t*> slots;
+    std::vector<NewCommunicator> made;
     for (int i = 0; result == ncclSuccess && i < count; ++i)
-      slots.push_back(comms + i);
-    return created(result, slots, true);
+      made.push_back({comms + i, ""});
+    return created(result, made, true);
   });
 }
 
@@ -65,7 +65,7 @@ std::jthread stop(Communicator& communicator, ncclResult_t code) {
 ncclResult_t shrink(ncclComm_t parent, int* excluded, int excluded_count, ncclComm_t* child,
                     ncclConfig_t* config, int flags) {
   const bool blocking = !passes_through() && is_blocking(config, is_blocking_parent(parent));
-  return make_one(child, blocking, [=] {
+  return make_one(child, config, blocking, [=] {
     std::jthread ours;
     if (!passes_through() && (flags & NCCL_SHRINK_ABORT) != 0) {
       const auto communicator = runtime().communicators.find(parent);
@@ -99,6 +99,7 @@ ncclResult_t destroy(ncclComm_t comm) {
     return fail(ncclInvalidUsage,
                 communicator->name() + ": the communicator is destroyed while a reduction runs on it");
   }
+  if (communicator == nullptr) runtime().communicators.set_name(comm, "");
   const ncclResult_t result = group.note(real().CommDestroy(comm));
   if (communicator != nullptr && group.open() && !is_error(result)) group.leaves(communicator);
   return result;
@@ -169,20 +170,20 @@ using detccl::nccl_api::real;
 extern "C" {
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int nranks, ncclUniqueId commId, int rank) {
-  return detccl::nccl_api::make_one(comm, true,
+  return detccl::nccl_api::make_one(comm, nullptr, true,
                                     [&] { return real().CommInitRank(comm, nranks, commId, rank); });
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int nranks, ncclUniqueId commId, int rank,
                                     ncclConfig_t* config) {
-  return detccl::nccl_api::make_one(comm, detccl::nccl_api::is_blocking(config, true), [&] {
+  return detccl::nccl_api::make_one(comm, config, detccl::nccl_api::is_blocking(config, true), [&] {
     return real().CommInitRankConfig(comm, nranks, commId, rank, config);
   });
 }
 
 ncclResult_t ncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId,
                                       ncclUniqueId* commIds, ncclConfig_t* config) {
-  return detccl::nccl_api::make_one(newcomm, detccl::nccl_api::is_blocking(config, true), [&] {
+  return detccl::nccl_api::make_one(newcomm, config, detccl::nccl_api::is_blocking(config, true), [&] {
     return real().CommInitRankScalable(newcomm, nranks, myrank, nId, commIds, config);
   });
 }
@@ -194,7 +195,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comm, int ndev, const int* devlist) {
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* newcomm, ncclConfig_t* config) {
   const bool blocking =
       !passes_through() && detccl::nccl_api::is_blocking(config, detccl::nccl_api::is_blocking_parent(comm));
-  return detccl::nccl_api::make_one(newcomm, blocking,
+  return detccl::nccl_api::make_one(newcomm, config, blocking,
                                     [&] { return real().CommSplit(comm, color, key, newcomm, config); });
 }
 

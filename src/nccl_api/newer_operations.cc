@@ -51,8 +51,8 @@ ncclResult_t grow(ncclComm_t comm, int ranks, const ncclUniqueId* id, int rank, 
   return guarded([&] {
     if (const ncclResult_t bad = check_environment(); bad != ncclSuccess) return Group::current().poison(bad);
     const bool blocking = is_blocking(comm, config);
-    ncclComm_t* const slots[] = {grown};
-    return created(native(comm, ranks, id, rank, grown, config), slots, blocking);
+    const NewCommunicator made[] = {{grown, name_in(config)}};
+    return created(native(comm, ranks, id, rank, grown, config), made, blocking);
   });
 }
 

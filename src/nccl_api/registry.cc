@@ -22,11 +22,13 @@ std::vector<std::shared_ptr<Communicator>> Registry::all() const {
 void Registry::add(std::shared_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);
   const ncclComm_t handle = communicator->handle();
+  names_.erase(handle);
   entries_.insert_or_assign(handle, std::move(communicator));
 }
 
 std::shared_ptr<Communicator> Registry::remove(ncclComm_t handle) {
   const std::lock_guard lock(mutex_);
+  names_.erase(handle);
   const auto found = entries_.find(handle);
   if (found == entries_.end()) return nullptr;
   std::shared_ptr<Communicator> communicator = std::move(found->second);
@@ -38,6 +40,21 @@ void Registry::remove(const Communicator& communicator) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(communicator.handle());
   if (found != entries_.end() && found->second.get() == &communicator) entries_.erase(found);
+}
+
+void Registry::set_name(ncclComm_t handle, std::string name) {
+  const std::lock_guard lock(mutex_);
+  if (handle == nullptr || name.empty()) {
+    names_.erase(handle);
+  } else {
+    names_.insert_or_assign(handle, std::move(name));
+  }
+}
+
+std::string Registry::name_of(ncclComm_t handle) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = names_.find(handle);
+  return found == names_.end() ? "" : found->second;
 }
 
 }  // namespace detccl::nccl_api

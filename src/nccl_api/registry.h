@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -25,9 +26,14 @@ class Registry {
   /// Takes out this communicator, not another one that has got its address.
   void remove(const Communicator& communicator);
 
+  /// The name that the communicator of `handle` was made with; empty if it has none. An entry has its own.
+  void set_name(ncclComm_t handle, std::string name);
+  std::string name_of(ncclComm_t handle) const;
+
  private:
   mutable std::mutex mutex_;
   std::unordered_map<ncclComm_t, std::shared_ptr<Communicator>> entries_;
+  std::unordered_map<ncclComm_t, std::string> names_;
 };
 
 }  // namespace detccl::nccl_api

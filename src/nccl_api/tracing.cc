@@ -138,7 +138,8 @@ recorder::Recorder* Tracing::recorder(const Communicator& first) {
   options.chunk_bytes = configuration_.trace_chunk_bytes;
   const trace::RunInfo info = run_info(job, configuration_);
   start_ns_ = info.start_ns;
-  recorder_ = std::make_unique<recorder::Recorder>(options, info);
+  recorder_ = std::make_unique<recorder::Recorder>(
+      options, info, [](const std::string& line) { log_line(LogLevel::warn, "trace: " + line); });
   if (!runtime().on_host) gpu_ = gpu::make_tracing(*recorder_);
   leave_at_exit();
   if (const std::string problem = recorder_->problem(); !problem.empty())
@@ -160,8 +161,10 @@ std::uint64_t Tracing::key_of(Communicator& communicator, recorder::Recorder& to
 
 void Tracing::look_at(Pending& pending, const void* data, std::size_t bytes, bool is_output) {
   (is_output ? pending.record.output : pending.record.input) = to_record(fingerprint::digest(data, bytes));
-  const std::size_t chunk = configuration_.trace_chunk_bytes;
+  std::size_t chunk = configuration_.trace_chunk_bytes;
   if (chunk == 0 || bytes == 0) return;
+  while (fingerprint::chunk_count(bytes, chunk) > trace::Writer::kMostChunks)
+    chunk *= 2;
   std::vector<fingerprint::Sums> sums(fingerprint::chunk_count(bytes, chunk));
   fingerprint::chunks(data, bytes, chunk, sums.data());
   trace::ChunkTable table{0, bytes, chunk, is_output, {}};

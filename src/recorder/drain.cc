@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "recorder/quiet_thread.h"
+
 namespace detccl::recorder {
 namespace {
 
@@ -20,7 +22,7 @@ trace::Digest digest_of(const fingerprint::Sums& sums, std::uint64_t bytes) {
 
 Drain::Drain(RingReader reader, SiteTable& sites, Recorder& recorder, std::function<void()> warn)
     : reader_(reader), sites_(sites), recorder_(recorder), warn_(std::move(warn)) {
-  thread_ = std::thread([this] { run(); });
+  thread_ = quiet_thread([this] { run(); });
 }
 
 Drain::~Drain() {

@@ -6,24 +6,28 @@
 #include <utility>
 
 #include "recorder/context.h"
+#include "recorder/quiet_thread.h"
 
 namespace detccl::recorder {
 namespace {
 
-/// Records that may wait for the disk.
+/// Records that may wait for the disk, and their tables.
 constexpr std::size_t kQueue = std::size_t{1} << 16;
+constexpr std::size_t kQueuedBytes = std::size_t{256} << 20;
 
 constexpr std::chrono::milliseconds kInterval{200};
 
 }  // namespace
 
-Recorder::Recorder(const Options& options, const trace::RunInfo& info) : options_(options) {
+Recorder::Recorder(const Options& options, const trace::RunInfo& info, Warn warn)
+    : options_(options), warn_(std::move(warn)) {
   trace::WriterOptions writer;
   writer.folder = options.folder;
   writer_ = std::make_unique<trace::Writer>(writer, info);
   path_ = writer_->path();
   error_ = writer_->error();
-  thread_ = std::thread([this] { drain(); });
+  static_cast<void>(writer_->take_failure());  // problem() tells
+  thread_ = quiet_thread([this] { drain(); });
 }
 
 Recorder::~Recorder() {
@@ -62,12 +66,16 @@ void Recorder::skip(std::uint64_t records) {
 
 void Recorder::enqueue(Item item) {
   item.record.sequence = next_++;
-  if (queue_.size() >= kQueue) {
+  std::size_t bytes = 0;
+  for (trace::ChunkTable& table : item.tables) {
+    table.sequence = item.record.sequence;
+    bytes += table.digests.size() * sizeof(trace::Digest);
+  }
+  if (queue_.size() >= kQueue || (bytes != 0 && !queue_.empty() && queued_bytes_ + bytes > kQueuedBytes)) {
     ++dropped_;
     return;
   }
-  for (trace::ChunkTable& table : item.tables)
-    table.sequence = item.record.sequence;
+  queued_bytes_ += bytes;
   queue_.push_back(std::move(item));
   if (queue_.size() == 1) filled_.notify_one();
 }
@@ -82,20 +90,32 @@ void Recorder::write(std::vector<Item>& items) {
   writer_->tick();
 }
 
+void Recorder::warn_once(bool dropping) {
+  if (!warn_) return;
+  if (dropping && !std::exchange(warned_, true))
+    warn_(path_ + ": the disk is too slow: records are being dropped");
+  if (writer_->take_failure())
+    warn_(path_ + ": " + std::strerror(writer_->error()) + ": nothing more is recorded");
+}
+
 void Recorder::drain() {
   for (bool last = false; !last;) {
+    bool dropping = false;
     std::vector<Item> items;
     std::vector<trace::Communicator> communicators;
     {
       std::unique_lock lock(mutex_);
       filled_.wait_for(lock, kInterval, [this] { return closing_ || !queue_.empty(); });
       items.swap(queue_);
+      queued_bytes_ = 0;
       communicators.swap(communicators_);
+      dropping = dropped_ != 0;
       last = closing_;
     }
     for (const trace::Communicator& communicator : communicators)
       writer_->add_communicator(communicator);
     write(items);
+    warn_once(dropping);
   }
   // Nothing is queued any more, so nothing changes it.
   writer_->end_at(next_);

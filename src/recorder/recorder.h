@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,7 +36,11 @@ struct Options {
 /// Any thread.
 class Recorder {
  public:
-  Recorder(const Options& options, const trace::RunInfo& info);
+  using Warn = std::function<void(const std::string& line)>;
+
+  /// `warn`: told once when records begin to be dropped, and once when the file can take no more; in the
+  /// recorder's thread. What is wrong from the beginning, problem() says at once.
+  Recorder(const Options& options, const trace::RunInfo& info, Warn warn = {});
   ~Recorder();  ///< close()
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -47,12 +52,12 @@ class Recorder {
   void add_communicator(const trace::Communicator& communicator);
 
   /// Completes the record (sequences, step, the calling thread's phase) and queues it. Tables belong to it;
-  /// their sequence is set. A queue that is full drops it: the file has a gap then, and close() tells.
+  /// their sequence is set. A queue that is full drops it: the file has a gap then.
   void append(trace::Record record, std::vector<trace::ChunkTable> tables = {});
 
   /// Queues a record that is complete but for its place in the file and the phase's number.
   void append_as_is(trace::Record record, std::string phase);
-  /// So many records were lost on their way here: the file has a gap, and close() tells.
+  /// So many records were lost on their way here: the file has a gap.
   void skip(std::uint64_t records);
 
   /// Writes out what is queued and closes the file. Nothing is taken afterwards.
@@ -73,13 +78,17 @@ class Recorder {
   void enqueue(Item item);
   void drain();
   void write(std::vector<Item>& items);
+  void warn_once(bool dropping);
 
   const Options options_;
+  const Warn warn_;
+  bool warned_ = false;                    ///< that records are dropped; the drain thread's
   std::unique_ptr<trace::Writer> writer_;  ///< the drain thread's, once it runs
   std::string path_;
   mutable std::mutex mutex_;
   std::condition_variable filled_;
   std::vector<Item> queue_;
+  std::size_t queued_bytes_ = 0;                    ///< of the tables in it
   std::vector<trace::Communicator> communicators_;  ///< to be written
   std::map<Channel, std::uint64_t> sequences_;
   std::uint64_t next_ = 0, dropped_ = 0, skipped_ = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/diff.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "trace/counterparts.h"
 #include "trace/folder.h"
 
 namespace detccl::trace {
@@ -28,7 +30,17 @@ RankDiff diff_files(std::uint32_t rank, const std::vector<std::string>& a, const
   if (!trace_a) return failed;
   const auto trace_b = RankTrace::open(b, failed.unusable);
   if (!trace_b) return failed;
-  return diff_rank(*trace_a, *trace_b, options);
+  auto keys = counterparts(trace_a->communicators(), trace_b->communicators());
+  const std::size_t matched = keys.size();
+  trace_b->rename(std::move(keys));
+  RankDiff diff = diff_rank(*trace_a, *trace_b, options);
+  if (matched != 0) {
+    diff.notes.push_back(
+        "communicators whose members only one of the two knows are compared by their order, "
+        "size and name: " +
+        std::to_string(matched));
+  }
+  return diff;
 }
 
 void judge(RunDiff& diff) {
@@ -37,7 +49,7 @@ void judge(RunDiff& diff) {
     if (!rank.unusable.empty() && reason.empty()) {
       reason = "rank " + std::to_string(rank.rank) + ": " + rank.unusable;
     }
-    diff.operations += rank.operations_a;
+    diff.operations += std::min(rank.operations_a, rank.operations_b);
   }
   if (!diff.findings.empty()) {
     diff.verdict = Verdict::different;
@@ -62,6 +74,10 @@ RunDiff diff_runs(const std::string& a, const std::string& b, const std::optiona
   if (files_a.empty() || files_b.empty()) return diff;
   keep(files_a, rank);
   keep(files_b, rank);
+  if (files_a.empty() && files_b.empty()) {
+    diff.reason = "rank " + std::to_string(rank.value_or(0)) + " is in neither trace";
+    return diff;
+  }
   diff.only_a = not_in(files_a, files_b);
   diff.only_b = not_in(files_b, files_a);
   std::vector<std::uint32_t> ranks;

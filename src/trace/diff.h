@@ -20,7 +20,7 @@ struct RunDiff {
   std::vector<RankDiff> ranks;                ///< of the ranks in both; their candidates are in `findings`
   std::vector<Finding> findings;              ///< causes first
   std::vector<std::uint32_t> only_a, only_b;  ///< ranks
-  std::uint64_t operations = 0;               ///< of A, that were compared
+  std::uint64_t operations = 0;               ///< that were compared
 };
 
 /// Folders or files. `rank`: only this one. Same: nothing differs in what both have, and both have the same

@@ -47,12 +47,13 @@ std::vector<StepAgreement> agreement(const Entries& entries_a, const Entries& en
   std::size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
     if (j == b.size() || (i < a.size() && when(a[i].step) < when(b[j].step))) {
-      steps.push_back({a[i++].step, Agreement::only_a});
+      steps.push_back({a[i++].step, Agreement::only_a, true});
     } else if (i == a.size() || when(b[j].step) < when(a[i].step)) {
-      steps.push_back({b[j++].step, Agreement::only_b});
+      steps.push_back({b[j++].step, Agreement::only_b, false});
     } else {
       const bool equal = a[i].count == b[j].count && a[i].sum == b[j].sum;
-      steps.push_back({a[i++].step, equal ? Agreement::same : Agreement::different});
+      const bool more_in_a = a[i].count > b[j].count;
+      steps.push_back({a[i++].step, equal ? Agreement::same : Agreement::different, more_in_a});
       ++j;
     }
   }
@@ -102,10 +103,10 @@ Candidate make_candidate(const RankTrace& a, const RankTrace& b, const FirstDiff
   c.difference = first.difference;
   if (first.a) c.a = RankRecord{first.a->record, first.a->part};
   if (first.b) c.b = RankRecord{first.b->record, first.b->part};
-  const Reader& part = c.a ? *a.parts()[c.a->part] : *b.parts()[c.b->part];
-  const Tables tables = part.tables();
+  const RankTrace& its = c.a ? a : b;
+  const Tables tables = its.parts()[c.a ? c.a->part : c.b->part]->tables();
   c.phase = tables.string(c.operation().phase);
-  if (const Communicator* communicator = tables.communicator(c.operation().communicator)) {
+  if (const Communicator* communicator = tables.communicator(its.original(c.operation().communicator))) {
     c.communicator = *communicator;
   }
   c.ranges = ranges_of(a, b, c);
@@ -142,11 +143,16 @@ void compare_records(RankDiff& diff, const RankTrace& a, const RankTrace& b, Ran
   diff.operations_b += records.records_b;
   if (records.first) {
     diff.candidate = make_candidate(a, b, *records.first);
+    diff.candidate->after_end = diff.candidate->difference == Difference::missing
+                                    ? records.b_over
+                                    : diff.candidate->difference == Difference::extra && records.a_over;
   } else if (records.gave_up) {
     diff.unusable = "the order of operations over communicators differs too much to compare";
   } else {
     if (records.ended_a) note_end(diff, at_a, "A");
     if (records.ended_b) note_end(diff, at_b, "B");
+    if (diff.operations_a == 0 && diff.operations_b != 0) diff.unusable = "A has no operations";
+    if (diff.operations_b == 0 && diff.operations_a != 0) diff.unusable = "B has no operations";
   }
 }
 
@@ -156,9 +162,8 @@ RankCursor cursor_before(const RankTrace& trace, const Entries& entries, std::si
   return first == 0 ? RankCursor(trace) : RankCursor(trace, entries[first - 1]);
 }
 
-}  // namespace
-
-RankDiff diff_rank(const RankTrace& a, const RankTrace& b, const DiffOptions& options) {
+/// Rollups first.
+RankDiff compare(const RankTrace& a, const RankTrace& b, const DiffOptions& options) {
   RankDiff diff;
   diff.rank = a.run().rank;
   if (a.run().world_size != b.run().world_size) {
@@ -204,6 +209,18 @@ RankDiff diff_rank(const RankTrace& a, const RankTrace& b, const DiffOptions& op
     diff.operations_a = diff.operations_b = records_in(*entries_a, first == 0 ? 0 : first - 1);
     compare_records(diff, a, b, cursor_before(a, *entries_a, first), cursor_before(b, *entries_b, first),
                     options.until);
+  }
+  return diff;
+}
+
+}  // namespace
+
+RankDiff diff_rank(const RankTrace& a, const RankTrace& b, const DiffOptions& options) {
+  RankDiff diff = compare(a, b, options);
+  if (diff.candidate) return diff;
+  for (StepAgreement& step : diff.steps) {
+    if (step.agreement == Agreement::different)
+      step.agreement = step.more_in_a ? Agreement::only_a : Agreement::only_b;
   }
   return diff;
 }

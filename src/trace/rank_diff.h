@@ -23,6 +23,7 @@ struct Candidate {
   std::optional<RankRecord> a, b;  ///< the operation; `b` is none for `missing`, `a` for `extra`
   std::string phase;
   std::optional<Communicator> communicator;
+  bool after_end = false;         ///< `missing`, `extra`: the other trace has nothing after this
   std::vector<ByteRange> ranges;  ///< chunks that differ, if both traces have their digests
 
   const Record& operation() const { return a ? a->record : b->record; }
@@ -33,7 +34,8 @@ enum class Agreement : std::uint8_t { same, different, only_a, only_b };
 
 struct StepAgreement {
   std::uint32_t step = 0;
-  Agreement agreement = Agreement::same;
+  Agreement agreement = Agreement::same;  ///< only_a, only_b: also where the other one broke off within it
+  bool more_in_a = false;                 ///< operations
 };
 
 struct DiffOptions {
@@ -46,7 +48,7 @@ struct RankDiff {
   std::uint32_t rank = 0;
   std::string unusable;  ///< why there is nothing to say, or empty
   std::optional<Candidate> candidate;
-  std::uint64_t operations_a = 0, operations_b = 0;  ///< that were compared, where the traces are the same
+  std::uint64_t operations_a = 0, operations_b = 0;  ///< that were read, where the traces are the same
   std::vector<StepAgreement> steps;
   std::vector<std::string> notes;  ///< what could not be compared
 };

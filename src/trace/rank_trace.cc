@@ -18,13 +18,14 @@ std::optional<std::uint32_t> first_step(const Reader& part) {
   return std::nullopt;
 }
 
-std::optional<std::vector<RollupEntry>> rollups_of(const Reader& part) {
-  if (auto index = part.index()) return index;
+std::optional<std::vector<RollupEntry>> rollups_of(const RankTrace& trace, const Reader& part) {
+  if (auto index = part.index(); index && !trace.renames()) return index;
   Rollups rollups;
   RecordCursor cursor(part, part.first_offset(), 0);
   std::vector<Record> records;
   while (cursor.next(records)) {
     for (std::uint32_t place = 0; place < records.size(); ++place) {
+      records[place].communicator = trace.renamed(records[place].communicator);
       rollups.add(records[place], cursor.segment_offset(), place);
     }
     if (rollups.entries().size() > Reader::kMaxIndexEntries) return std::nullopt;
@@ -67,7 +68,28 @@ std::unique_ptr<RankTrace> RankTrace::of(std::vector<std::unique_ptr<Reader>> pa
 
 const std::optional<SegmentHeader>& RankTrace::only_end() const {
   static const std::optional<SegmentHeader> kNoEnd;
-  return parts_.size() == 1 ? parts_[0]->end() : kNoEnd;
+  return parts_.size() == 1 && !renames() ? parts_[0]->end() : kNoEnd;
+}
+
+std::vector<Communicator> RankTrace::communicators() const {
+  std::vector<Communicator> all;
+  for (const auto& part : parts_) {
+    for (const Communicator& communicator : part->tables().communicators) {
+      all.push_back(communicator);
+    }
+  }
+  return all;
+}
+
+std::uint64_t RankTrace::renamed(std::uint64_t key) const {
+  const auto found = keys_.find(key);
+  return found == keys_.end() ? key : found->second;
+}
+
+std::uint64_t RankTrace::original(std::uint64_t key) const {
+  const auto found =
+      std::find_if(keys_.begin(), keys_.end(), [key](const auto& k) { return k.second == key; });
+  return found == keys_.end() ? key : found->first;
 }
 
 bool RankTrace::counts(std::uint32_t part, std::uint32_t step) const {
@@ -77,7 +99,7 @@ bool RankTrace::counts(std::uint32_t part, std::uint32_t step) const {
 std::optional<std::vector<RankEntry>> RankTrace::entries() const {
   std::vector<RankEntry> all;
   for (std::uint32_t part = 0; part < parts_.size(); ++part) {
-    const auto entries = rollups_of(*parts_[part]);
+    const auto entries = rollups_of(*this, *parts_[part]);
     if (!entries) return std::nullopt;
     for (const RollupEntry& entry : *entries) {
       if (counts(part, entry.step)) all.push_back({entry, part});
@@ -90,6 +112,7 @@ void RankCursor::enter(std::uint32_t part, std::uint64_t offset, std::uint32_t s
   part_ = part;
   const Reader& reader = *trace_->parts()[part];
   cursor_.emplace(reader, offset == 0 ? reader.first_offset() : offset, skip);
+  reached_next_ = false;
   expected_.reset();
   if (offset == 0) expected_ = 0;
 }
@@ -100,13 +123,17 @@ bool RankCursor::take(const Record& record, std::vector<RankRecord>& records) {
     return false;
   }
   expected_ = record.sequence + 1;
-  if (!trace_->counts(part_, record.step)) return true;
+  if (!trace_->counts(part_, record.step)) {
+    reached_next_ = reached_next_ || record.step != kNoStep;
+    return true;
+  }
   if (record.step != kNoStep && record.step > until_) {
     // Steps only grow, so this is the end; what it leaves out is not missing.
     whole_ = done_ = true;
     return false;
   }
   records.push_back({record, part_});
+  records.back().record.communicator = trace_->renamed(record.communicator);
   return true;
 }
 
@@ -115,7 +142,7 @@ bool RankCursor::next(std::vector<RankRecord>& records) {
   while (!done_) {
     if (!cursor_->next(raw_)) {
       whole_ = cursor_->whole();
-      done_ = part_ + 1 == trace_->parts().size();
+      done_ = part_ + 1 == trace_->parts().size() || !(whole_ || reached_next_);
       if (!done_) enter(part_ + 1, 0, 0);
       continue;
     }

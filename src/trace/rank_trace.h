@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trace/reader.h"
@@ -35,8 +37,16 @@ class RankTrace {
 
   const std::vector<std::unique_ptr<Reader>>& parts() const { return parts_; }
   const RunInfo& run() const { return parts_.front()->run(); }
-  /// The totals of a trace that is one closed file.
+  /// The totals of a trace that is one closed file; none where communicators are renamed.
   const std::optional<SegmentHeader>& only_end() const;
+
+  /// All communicators that it knows.
+  std::vector<Communicator> communicators() const;
+  /// From now on records have the other keys: `keys`, from the file's to those.
+  void rename(std::map<std::uint64_t, std::uint64_t> keys) { keys_ = std::move(keys); }
+  bool renames() const { return !keys_.empty(); }
+  std::uint64_t renamed(std::uint64_t key) const;
+  std::uint64_t original(std::uint64_t key) const;
 
   /// Rollups in order, from the index or, where there is none, from all records; none if too many.
   std::optional<std::vector<RankEntry>> entries() const;
@@ -46,6 +56,7 @@ class RankTrace {
  private:
   std::vector<std::unique_ptr<Reader>> parts_;
   std::vector<std::uint32_t> cut_;  ///< of each part: the first step that a later part repeats
+  std::map<std::uint64_t, std::uint64_t> keys_;
 };
 
 /// Goes through the records that count.
@@ -61,7 +72,8 @@ class RankCursor {
   /// The next records, at least one; false at the end.
   bool next(std::vector<RankRecord>& records);
   /// After next() was false: whether nothing is missing at the end: the last file was closed, and no record
-  /// was lost on the way. What comes after lost records is not given.
+  /// was lost on the way. What comes after lost records is not given, nor after a file that was cut short
+  /// before the steps that the next one begins with.
   bool whole() const { return whole_; }
   /// Records were lost while tracing (their sequence numbers are skipped), and next() ended there.
   bool has_gap() const { return gap_; }
@@ -76,6 +88,7 @@ class RankCursor {
   std::optional<RecordCursor> cursor_;
   std::optional<std::uint64_t> expected_;  ///< sequence
   std::vector<Record> raw_;
+  bool reached_next_ = false;  ///< records of this part were seen that the next one repeats
   bool whole_ = false, gap_ = false, done_ = false;
 };
 

@@ -48,6 +48,12 @@ class Comparison {
     result.ended_b = b_.ended;
     result.gave_up = waiting_ > kMaxWaiting;
     result.first = first();
+    const auto none_waits = [this](std::deque<Placed> Lane::*row) {
+      return std::all_of(lanes_.begin(), lanes_.end(),
+                         [row](const auto& l) { return (l.second.*row).empty(); });
+    };
+    result.a_over = a_.complete() && none_waits(&Lane::a);
+    result.b_over = b_.complete() && none_waits(&Lane::b);
     return result;
   }
 

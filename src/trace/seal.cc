@@ -18,16 +18,21 @@
 namespace detccl::trace {
 namespace {
 
-/// Appends to `file` what the reader has, packed.
-void pack(const Reader& reader, std::vector<std::byte>& file, Sealed& sealed) {
+/// Appends to `file` what the reader has, packed. False where a segment is damaged: what comes after it is
+/// lost.
+bool pack(const Reader& reader, std::vector<std::byte>& file, Sealed& sealed) {
   Rollups rollups;
   SegmentHeader end;
   std::uint64_t expected = 0;
   std::vector<std::byte> bytes;
   std::vector<Record> records;
+  bool all = false;
   for (auto segment = reader.segment_at(0); segment; segment = reader.segment_at(segment->next())) {
     SegmentHeader header = segment->header;
-    if (header.type == SegmentType::end) break;
+    if (header.type == SegmentType::end) {
+      all = true;
+      break;
+    }
     if (header.type == SegmentType::index) continue;
     if (!reader.payload(*segment, bytes)) break;
     if (header.type == SegmentType::records) {
@@ -43,9 +48,11 @@ void pack(const Reader& reader, std::vector<std::byte>& file, Sealed& sealed) {
     header.payload_bytes = static_cast<std::uint32_t>(bytes.size());
     append_segment(file, header, packed.empty() ? bytes : packed);
   }
-  sealed.was_whole = reader.closed();
+  sealed.was_whole = reader.closed() && all;
   end.flags = sealed.was_whole ? 0 : kCutShort;
+  if (all) end.count = reader.end()->count;  // also of those after the last
   append_end(file, rollups, end);
+  return all || !reader.end();
 }
 
 bool replace(const std::string& path, const std::vector<std::byte>& bytes, std::string& error) {
@@ -80,7 +87,10 @@ bool seal(const std::string& path, Sealed& sealed, std::string& error) {
     return false;
   }
   std::vector<std::byte> file;
-  pack(*reader, file, sealed);
+  if (!pack(*reader, file, sealed)) {
+    error = path + ": damaged; it is left as it is";
+    return false;
+  }
   sealed.bytes_before = reader->bytes();
   sealed.bytes_after = file.size();
   return replace(path, file, error);

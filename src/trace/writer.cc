@@ -2,10 +2,13 @@
 #include "trace/writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -17,7 +20,33 @@ constexpr std::uint32_t kMaxParts = 100000;
 constexpr std::size_t kMaxPending = 1U << 20U;      // bytes of a table's entries before they are written out
 constexpr std::size_t kMaxTable = kMaxPayload / 4;  // bytes of one entry's list
 
+/// While it is there, a file that may grow no longer (RLIMIT_FSIZE) is an error of write(), and no signal,
+/// which would end the process.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoFileSizeSignal() {
+    const timespec now{};
+    if (!was_pending_) sigtimedwait(&signal_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_, before_;
+  bool was_pending_;
+};
+
 int write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset) {
+  const NoFileSizeSignal guard;
   while (!bytes.empty()) {
     const ssize_t n = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
@@ -87,7 +116,8 @@ void Writer::add_communicator(const Communicator& communicator) {
 }
 
 void Writer::add_chunk_table(const ChunkTable& table) {
-  if (table.digests.size() > kMaxTable / sizeof(Digest)) return;
+  static_assert(kMostChunks * sizeof(Digest) <= kMaxTable);
+  if (table.digests.size() > kMostChunks) return;
   append_chunk_table(chunks_.payload, table);
   ++chunks_.count;
   if (chunks_.payload.size() > kMaxPending) flush();
@@ -147,13 +177,24 @@ void Writer::put_table(SegmentType type, Pending& pending) {
   pending = {};
 }
 
+/// 0, or the errno if nobody can find the file any more.
+int Writer::missing() const {
+  struct stat its {};
+  if (fstat(file_, &its) != 0) return errno;
+  return its.st_nlink == 0 ? ENOENT : 0;
+}
+
 void Writer::write_out() {
-  const int failure = write_all(file_, buffer_, file_bytes_);
-  if (failure != 0) return fail(failure);
-  file_bytes_ += buffer_.size();
-  written_ += records_.size();
-  records_.clear();
-  buffer_.clear();
+  int failure = write_all(file_, buffer_, file_bytes_);
+  if (failure == 0) {
+    file_bytes_ += buffer_.size();
+    written_ += records_.size();
+    records_.clear();
+    buffer_.clear();
+    failure = missing();
+    if (failure != 0) lost_ += std::exchange(written_, 0);
+  }
+  if (failure != 0) fail(failure);
 }
 
 void Writer::fail(int error) {

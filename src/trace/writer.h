@@ -28,7 +28,8 @@ struct WriterOptions {
 
 /// For one thread. Records reach the file in whole segments, so that what was flushed can be read after the
 /// process is killed. After a failure the file is cut to its last whole segment and the writer takes no
-/// more: it counts, and never fails its caller.
+/// more: it counts, and never fails its caller. A file that was removed, or replaced, is a failure too: of
+/// all that was written.
 class Writer {
  public:
   /// Makes a new file, "rank-00017.dtr", or "rank-00017.1.dtr" … where such are there: nothing is ever
@@ -44,7 +45,7 @@ class Writer {
   std::uint32_t string_number(std::string_view text);
   /// Before the first record that refers to it.
   void add_communicator(const Communicator& communicator);
-  /// Before the record that it belongs to.
+  /// Before the record that it belongs to; left out if it has more than kMostChunks.
   void add_chunk_table(const ChunkTable& table);
   /// Sequences grow; numbers that are left out stand for records that were lost on the way here.
   void append(std::span<const Record> records);
@@ -67,6 +68,7 @@ class Writer {
 
   static constexpr std::size_t kMaxStrings = 65536;
   static constexpr std::size_t kMaxString = 1024;
+  static constexpr std::size_t kMostChunks = std::size_t{1} << 18;
 
  private:
   struct Pending {  ///< a table's further entries
@@ -77,6 +79,7 @@ class Writer {
   void put_table(SegmentType type, Pending& pending);
   void put_records();
   void write_out();
+  int missing() const;
   void fail(int error);
 
   int file_ = -1;

@@ -106,6 +106,14 @@ TEST_F(TraceCommand, DiffAsAPage) {
   EXPECT_EQ(data["rows"][0], json::parse("[6, 0]"));
   EXPECT_EQ(data["rows"][kWrongRank], json::parse("[3, 0, 1, 1, 2, 0]"));
   EXPECT_EQ(data["findings"][0]["operation"], "all_reduce 21 on tensor_parallel");
+  EXPECT_TRUE(data["notes"].empty());
+}
+
+TEST_F(TraceCommand, ThePageTellsWhatCouldNotBeCompared) {
+  const std::string cut = b_ + "/rank-00001.dtr", page_file = folder_.file("cut.html");
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 1);
+  EXPECT_EQ(trace("diff --rank 1 --html " + page_file + " " + a_ + " " + b_).exit_code, 0);
+  EXPECT_TRUE(contains(read(page_file), R"("notes":["rank 1: B was cut short; compared up to there"])"));
 }
 
 TEST_F(TraceCommand, LsListsRanks) {
@@ -129,6 +137,9 @@ TEST_F(TraceCommand, ShowFilters) {
       trace("show --rank 1 --steps 2-3 --communicator world --operation all_reduce " + a_).output;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;  // a headline, and two a step
   EXPECT_EQ(trace("show --steps 3-2 " + a_).exit_code, 2);
+  EXPECT_EQ(trace("show --rank 9 " + a_).exit_code, 2);
+  EXPECT_EQ(trace("export --format csv --rank 9 --out " + folder_.file("none.csv") + " " + a_).exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("none.csv")));
   EXPECT_EQ(trace("show --operation juggle " + a_).exit_code, 2);
 }
 
@@ -170,6 +181,45 @@ TEST_F(TraceCommand, ExportsJsonl) {
   }
   EXPECT_EQ(expected, 120);
   EXPECT_EQ(keys.size(), 120U) << "the comparison tool wants each once";
+}
+
+/// As replays of a CUDA graph have the step that it was captured in.
+TEST_F(TraceCommand, ExportsJsonlOfStepsThatComeAgain) {
+  auto records = perf::operations_of(shape_, 0);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    records[i].step = i % 3 == 0 ? 1 : records[i].step;
+  const std::string folder = folder_.file("again"), out = folder_.file("jsonl");
+  perf::write_rank(folder, shape_, 0, records);
+  ASSERT_EQ(trace("export --format jsonl --out " + out + " " + folder).exit_code, 0);
+  std::istringstream lines(read(out + "/rank_000000.jsonl"));
+  std::set<std::tuple<int, std::string, std::string, int>> keys;
+  for (std::string line; std::getline(lines, line);) {
+    const json record = json::parse(line);
+    keys.emplace(record["iteration"], record["phase"], record["name"], record["occurrence"]);
+    for (const char* name :
+         {"in_place", "deterministic", "graph", "group", "record_id", "start_ns", "stream"})
+      EXPECT_FALSE(record["fields"].contains(name)) << name << ": diff does not compare it";
+  }
+  EXPECT_EQ(keys.size(), records.size()) << "the comparison tool wants each once";
+}
+
+TEST_F(TraceCommand, ExportsNoEmptyJsonl) {
+  const std::string out = folder_.file("jsonl");
+  EXPECT_EQ(trace("export --format jsonl --steps 77 --out " + out + " " + a_).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(out)) << "the comparison tool refuses files without records";
+}
+
+TEST_F(TraceCommand, SealGoesOnAfterADamagedFile) {
+  const std::string file = b_ + "/rank-00000.dtr";
+  const std::string bytes = read(file);
+  std::string damaged = bytes;
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  std::ofstream(file, std::ios::binary) << damaged;
+  const test::Outcome o = trace("seal " + b_);
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_TRUE(contains(o.output, "damaged; it is left as it is")) << o.output;
+  EXPECT_TRUE(contains(o.output, "sealed 3 files")) << o.output;
+  EXPECT_EQ(read(file), damaged);
 }
 
 TEST_F(TraceCommand, ExportsChromeAndCsv) {

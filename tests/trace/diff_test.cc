@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <string>
 
 #include "simulated_run.h"
@@ -43,6 +45,49 @@ TEST_F(Diff, EqualRunsAreTheSame) {
   EXPECT_EQ(verdict(false), Verdict::same);
   EXPECT_EQ(verdict(true), Verdict::same);
   EXPECT_EQ(diff().operations, std::uint64_t{4} * 20 * 20);
+}
+
+/// A run in which ranks did not tell each other who they are, as natively.
+void write_without_members(const std::string& folder, const RunRecords& run) {
+  for (std::uint32_t rank = 0; rank < run.size(); ++rank) {
+    std::map<std::uint64_t, std::uint64_t> keys;
+    trace::Writer writer({folder}, perf::run_info_of(kShape, rank));
+    for (trace::Communicator c : perf::communicators_of(kShape, rank)) {
+      const std::uint64_t before = c.key;
+      c.members.clear();
+      c.key = keys[before] = trace::communicator_key(c);
+      writer.add_communicator(c);
+    }
+    for (trace::Record record : run[rank]) {
+      record.communicator = keys.at(record.communicator);
+      writer.append({&record, 1});
+    }
+  }
+}
+
+TEST_F(Diff, CommunicatorsOfUnknownMembersAreRecognised) {
+  test::write_run(a(), kShape, run_);
+  write_without_members(b(), run_);
+  for (const bool full : {false, true})
+    EXPECT_EQ(verdict(full), Verdict::same);
+  EXPECT_EQ(trace::diff_runs(b(), a(), std::nullopt, {}).verdict, Verdict::same);
+  trace::DiffOptions steps;
+  steps.steps = true;
+  const trace::RunDiff with_steps = diff(steps);
+  for (const trace::StepAgreement& step : with_steps.ranks.at(1).steps)
+    EXPECT_EQ(step.agreement, trace::Agreement::same);
+  ASSERT_FALSE(with_steps.ranks.at(1).notes.empty());
+  EXPECT_NE(with_steps.ranks[1].notes[0].find("members"), std::string::npos);
+
+  RunRecords other = run_;
+  other[2][150].output.low ^= 1;
+  std::filesystem::remove_all(b());
+  write_without_members(b(), other);
+  const trace::RunDiff found = diff();
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_EQ(found.findings[0].candidate.rank, 2U);
+  EXPECT_EQ(found.findings[0].candidate.operation().sequence, 150U);
+  EXPECT_EQ(found.findings[0].candidate.difference, Difference::outputs_differ);
 }
 
 TEST_F(Diff, TimesPhasesAndFlagsAreNotCompared) {
@@ -138,6 +183,7 @@ TEST_F(Diff, AShorterRunLacksOperations) {
     ASSERT_EQ(result.findings.size(), 4U);
     EXPECT_EQ(result.findings[0].candidate.difference, Difference::missing);
     EXPECT_EQ(result.findings[0].candidate.operation().sequence, 397U);
+    EXPECT_TRUE(result.findings[0].candidate.after_end);
   }
 }
 
@@ -150,6 +196,68 @@ TEST_F(Diff, AKilledRunIsComparedUpToItsEnd) {
   EXPECT_EQ(result.verdict, Verdict::same);
   ASSERT_EQ(result.ranks[1].notes.size(), 1U);
   EXPECT_EQ(result.ranks[1].notes[0], "B was cut short; compared up to there");
+}
+
+TEST_F(Diff, OfAKilledRunOnlyWhatIsThereCounts) {
+  test::write_run(a(), kShape, run_);
+  const auto write = [this](std::size_t there) {
+    std::filesystem::remove_all(b());
+    RunRecords killed = run_;
+    killed[1].resize(there);
+    test::write_run(b(), kShape, killed);
+    const std::string cut = b() + "/rank-00001.dtr";
+    std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 64);
+  };
+  write(150);
+  for (const bool full : {false, true}) {
+    trace::DiffOptions options;
+    options.ignore_rollups = full;
+    options.steps = true;
+    const auto steps = diff(options).ranks.at(1).steps;
+    EXPECT_EQ(steps.at(6).agreement, trace::Agreement::same);
+    EXPECT_EQ(steps.at(7).agreement, trace::Agreement::only_a) << "ten of its operations are not there";
+    EXPECT_EQ(diff(options).operations, std::uint64_t{3} * 20 * 20 + 150);
+    EXPECT_EQ(diff(options).verdict, Verdict::same);
+  }
+  write(0);
+  EXPECT_EQ(diff().verdict, Verdict::unusable);
+  EXPECT_EQ(diff().reason, "rank 1: B has no operations");
+}
+
+TEST_F(Diff, WhatIsLostBetweenAKilledRunAndItsContinuationIsNotMissing) {
+  test::write_run(a(), kShape, run_);
+  const auto write = [this](std::size_t first_ends, std::size_t second_begins, bool fault) {
+    std::filesystem::remove_all(b());
+    RunRecords first = run_, second = run_;
+    for (Records& records : first)
+      records.resize(first_ends);
+    if (fault) second[2][14 * 20 + 3].output.low ^= 1;
+    for (Records& records : second) {
+      records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(second_begins));
+      test::renumber(records);
+    }
+    test::write_run(b(), kShape, first);
+    for (std::uint32_t rank = 0; rank < kShape.ranks; ++rank) {
+      const std::string file = b() + "/" + trace::part_name(rank, 0);
+      std::filesystem::resize_file(file, std::filesystem::file_size(file) - 64);
+    }
+    test::write_run(b(), kShape, second);
+  };
+  // What was not flushed, of steps 10 and 11, is nowhere.
+  write(10 * 20 + 7, 12 * 20, false);
+  for (const bool full : {false, true}) {
+    trace::DiffOptions options;
+    options.ignore_rollups = full;
+    const trace::RunDiff result = diff(options);
+    EXPECT_EQ(result.verdict, Verdict::same);
+    EXPECT_EQ(result.ranks[1].notes, std::vector<std::string>{"B was cut short; compared up to there"});
+  }
+  // Nothing is missing, as the rollups show.
+  write(12 * 20, 12 * 20, false);
+  EXPECT_EQ(verdict(false), Verdict::same);
+  EXPECT_EQ(diff().operations, std::uint64_t{4} * 20 * 20);
+  write(12 * 20, 12 * 20, true);
+  EXPECT_EQ(diff().findings.size(), 1U);
 }
 
 TEST_F(Diff, WhatWasLostIsNotMissing) {

@@ -276,7 +276,6 @@ TEST(TraceFile, AFullDiskCostsOnlyWhatDoesNotFit) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{40000, 40000};
     setrlimit(RLIMIT_FSIZE, &limit);
     _exit(write_until_full(folder.file("t"), records));
@@ -288,6 +287,61 @@ TEST(TraceFile, AFullDiskCostsOnlyWhatDoesNotFit) {
   const Contents contents = read_all(*open(folder.file("t") + "/rank-00000.dtr"));
   EXPECT_EQ(contents.records.size(), 384U);
   expect_prefix(contents.records, records);
+}
+
+TEST(TraceFile, AFileThatIsRemovedIsAFailureOfAllThatWasWritten) {
+  const test::Folder folder;
+  const Records records = some_records();
+  trace::Writer writer({folder.file("t"), 64, std::chrono::milliseconds(1000)}, perf::run_info_of(kShape, 0));
+  writer.append(std::span(records).first(128));
+  EXPECT_EQ(writer.written(), 128U);
+  std::filesystem::remove_all(folder.file("t"));
+  writer.append(std::span(records).subspan(128, 64));
+  EXPECT_EQ(writer.error(), ENOENT);
+  EXPECT_EQ(writer.written(), 0U);
+  writer.append(std::span(records).subspan(192, 8));
+  writer.close();
+  EXPECT_EQ(writer.lost(), 200U);
+  EXPECT_TRUE(writer.take_failure());
+}
+
+TEST(TraceFile, SealingKeepsCountOfWhatWasLostAtTheEnd) {
+  const test::Folder folder;
+  const Records records = some_records();
+  std::string path;
+  {
+    trace::Writer writer({folder.file("t")}, perf::run_info_of(kShape, 0));
+    writer.append(std::span(records).first(100));
+    writer.end_at(107);
+    writer.close();
+    path = writer.path();
+  }
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(open(path)->end()->count, 7U);
+    trace::Sealed sealed;
+    std::string error;
+    ASSERT_TRUE(trace::seal(path, sealed, error)) << error;
+    EXPECT_TRUE(sealed.was_whole);
+  }
+  EXPECT_EQ(read_all(*open(path)).records.size(), 100U);
+}
+
+TEST(TraceFile, ADamagedFileIsNotSealed) {
+  const test::Folder folder;
+  const std::string path = perf::write_rank(folder.file("t"), kShape, 0, some_records());
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);
+  file.seekg(middle);
+  const int byte = file.get();
+  file.seekp(middle);
+  file.put(static_cast<char>(byte ^ 1));
+  file.close();
+  const auto size = std::filesystem::file_size(path);
+  trace::Sealed sealed;
+  std::string error;
+  EXPECT_FALSE(trace::seal(path, sealed, error));
+  EXPECT_NE(error.find("damaged"), std::string::npos) << error;
+  EXPECT_EQ(std::filesystem::file_size(path), size);
 }
 
 TEST(TraceFile, AFolderThatCannotBeMadeIsAnError) {
