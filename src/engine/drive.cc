@@ -13,8 +13,8 @@ constexpr int kSpins = 64;        ///< rounds without a step
 constexpr int kCrowdedSpins = 4;  ///< likewise, where others want the processor
 constexpr std::chrono::milliseconds kBusy{20};
 
-/// A yield that takes longer let others work, not only look whether they can. The scheduler counts a yield as a
-/// whole slice of processor time, so that whoever goes on yielding gets back ever later than who sleeps.
+/// A yield that takes longer let others work, not only look whether they can. The scheduler counts a yield as
+/// a whole slice of processor time, so that whoever goes on yielding gets back ever later than who sleeps.
 constexpr std::chrono::microseconds kLongYield{200};
 
 /// Naps are this part of the time waited so far, so that they add no more than that to it, within limits.
