@@ -89,12 +89,19 @@ Bench parse_bench(const std::string& text) {
   throw CLI::ValidationError("unknown bench '" + text + "': auto|socket|p2p|none");
 }
 
-/// "a,b" in its parts.
+/// "a,b" in its parts. What is in parentheses stays together: "tree,hier(direct,halving)/8" has two.
 std::vector<std::string> parts(const std::string& text, char separator = ',') {
   std::vector<std::string> list;
   std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);)
-    list.push_back(part);
+  for (std::string part; std::getline(in, part, separator);) {
+    const bool open = !list.empty() && list.back().rfind('(') != std::string::npos &&
+                      list.back().rfind(')') == std::string::npos;
+    if (open) {
+      list.back() += separator + part;
+    } else {
+      list.push_back(part);
+    }
+  }
   return list;
 }
 

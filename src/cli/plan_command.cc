@@ -22,6 +22,7 @@ struct PlanOptions {
   std::string bytes;
   std::uint32_t ranks = 0;
   std::optional<std::uint32_t> root, rank;
+  Machine machine;
   bool prove = false, json = false, table = false;
 };
 
@@ -96,7 +97,7 @@ int run(const PlanOptions& o) {
     std::cout << plan_table(contract_of(o), type, kElements) << std::flush;
     return 0;
   }
-  const PlanReport report = report_plan(spec_of(o, type), type, o.rank, o.prove);
+  const PlanReport report = report_plan(spec_of(o, type), type, o.rank, o.prove, o.machine);
   std::cout << (o.json ? to_json(report) : to_text(report)) << std::flush;
   return exit_status(report);
 }
@@ -120,6 +121,16 @@ void add_plan_command(CLI::App& app, int& status) {
   command->add_option("--type", options->type, "Element type")->capture_default_str();
   command->add_option("--root", options->root, "reduce: the rank that gets the result; 0 if not given");
   command->add_option("--rank", options->rank, "Show the figures of this rank too");
+  command
+      ->add_option("--near", options->machine.near,
+                   "Consecutive ranks that reach each other over NVLink, for the memory of connections")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--channels", options->machine.channels,
+          "Channels of a peer, likewise; [NCCL_NCHANNELS_PER_NET_PEER, else 4 up to 32 ranks, 2 beyond]")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--prove", options->prove, "Prove the plan, out of place and in place");
   command->add_flag("--table", options->table,
                     "Instead: a table of all_reduce over 8 to 16385 ranks, for --contract and --type");

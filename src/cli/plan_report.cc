@@ -7,29 +7,31 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "cli/plan_memory.h"
+
 namespace detccl::cli {
 namespace {
 
-using plan::Cost;
-
-/// One figure of a cost, and its names.
+/// One figure of a rank, and its names.
 struct Figure {
   const char *text, *json;
-  std::uint64_t Cost::*value;
+  std::uint64_t Figures::*value;
 };
 
 constexpr Figure kFigures[] = {
-    {"stages", "stages", &Cost::stages},
-    {"bytes sent", "bytes_sent", &Cost::bytes_sent},
-    {"bytes received", "bytes_received", &Cost::bytes_received},
-    {"peers", "peers", &Cost::peers},
-    {"scratch bytes", "scratch_bytes", &Cost::scratch_bytes},
+    {"stages", "stages", &Figures::stages},
+    {"bytes sent", "bytes_sent", &Figures::bytes_sent},
+    {"bytes received", "bytes_received", &Figures::bytes_received},
+    {"peers", "peers", &Figures::peers},
+    {"near peers", "near_peers", &Figures::near_peers},
+    {"connections", "connection_bytes", &Figures::connection_bytes},
+    {"scratch bytes", "scratch_bytes", &Figures::scratch_bytes},
 };
 
-nlohmann::ordered_json json_of(const Cost& cost) {
+nlohmann::ordered_json json_of(const Figures& figures) {
   nlohmann::ordered_json object;
   for (const Figure& f : kFigures)
-    object[f.json] = cost.*f.value;
+    object[f.json] = figures.*f.value;
   return object;
 }
 
@@ -42,13 +44,16 @@ std::uint64_t message_bytes(const PlanReport& r) {
 }  // namespace
 
 PlanReport report_plan(const plan::Spec& spec, contract::DataType type, std::optional<std::uint32_t> rank,
-                       bool prove) {
+                       bool prove, const Machine& machine) {
   PlanReport report;
+  report.machine = machine;
+  const ConnectionMemory memory(spec.ranks, machine.channels);
   report.spec = spec;
   report.type = type;
   report.rank = rank;
   for (std::uint32_t r = 0; r < spec.ranks; ++r) {
-    const Cost cost = plan::cost(spec, r, type);
+    Figures cost{plan::cost(spec, r, type, machine.near), 0};
+    cost.connection_bytes = memory.bytes(cost.near_peers, cost.peers - cost.near_peers);
     if (r == 0) report.least = report.most = cost;
     for (const Figure& f : kFigures) {
       report.least.*f.value = std::min(report.least.*f.value, cost.*f.value);
@@ -79,7 +84,8 @@ std::string to_text(const PlanReport& r) {
     text += fmt::format("\n{:<16}{:>16}{:>16}", f.text, r.least.*f.value, r.most.*f.value);
     if (r.rank) text += fmt::format("{:>16}", r.of_rank.*f.value);
   }
-  text += '\n';
+  text += fmt::format("\nnear: {} consecutive ranks of an NVLink domain\n{}\n", r.machine.near,
+                      ConnectionMemory(r.spec.ranks, r.machine.channels).explanation());
   if (r.proof && r.proof->proved) {
     text += fmt::format("proved out of place and in place, in {:.3g} s\n", r.proof_seconds);
   } else if (r.proof) {
@@ -98,6 +104,11 @@ std::string to_json(const PlanReport& r) {
   object["bytes"] = message_bytes(r);
   object["count"] = r.spec.count;
   if (r.spec.collective == plan::Collective::reduce) object["root"] = r.spec.root;
+  const ConnectionMemory memory(r.spec.ranks, r.machine.channels);
+  object["connections"] = {{"near_ranks", r.machine.near},
+                           {"channels", memory.channels()},
+                           {"near_bytes", memory.near_bytes()},
+                           {"far_bytes", memory.far_bytes()}};
   object["per_rank"]["least"] = json_of(r.least);
   object["per_rank"]["most"] = json_of(r.most);
   if (r.rank) {

@@ -15,7 +15,8 @@ using Clock = std::chrono::steady_clock;
 inline constexpr std::chrono::milliseconds kWatchInterval{10};
 
 /// How eagerly a waiting thread asks again: at once for a while, then it yields the processor, for there may
-/// be more ranks than cores, and after a longer while it sleeps in between.
+/// be more ranks than cores. After a longer while, or when a yield shows that the cores have other work, it
+/// sleeps in between.
 class Pace {
  public:
   /// To be called once a round; `steps`: how many have been made so far.
@@ -24,6 +25,7 @@ class Pace {
  private:
   std::uint64_t steps_ = 0;
   int idle_rounds_ = 0;
+  bool crowded_ = false;  ///< a yield took long
   Clock::time_point last_step_ = Clock::now();
 };
 

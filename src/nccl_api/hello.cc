@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Hello>);
 
-constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '1'};
+constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '2'};
 
 template <std::size_t N>
 void assign(std::array<char, N>& target, std::string_view text) {
@@ -55,6 +55,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[6], c.fallback_native ? "native" : "error");
   assign(hello.settings[8], c.group == 0 ? "auto" : fmt::to_string(c.group));
   hello.host = host_number();
+  hello.domain = hello.host;
   hello.process = static_cast<std::uint32_t>(::getpid());
   hello.address_bytes = address_bytes;
   assign(hello.problem, problem);

@@ -23,6 +23,7 @@ struct Hello {
   std::array<Text, 9> settings{};    ///< as written in the environment; see kSettingNames
   std::uint64_t address_bytes = 0;   ///< of the worker's address
   std::uint64_t host = 0;            ///< host_number()
+  std::uint64_t domain = 0;          ///< domain_number(): ranks of the same one are near each other
   std::uint32_t process = 0;         ///< its number on the host
   std::uint32_t job_rank = 0;        ///< the process's number in its job
   std::uint32_t creation_order = 0;  ///< of the communicator, in the process

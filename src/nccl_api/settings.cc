@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/settings.h"
 
+#include <unistd.h>
+
 #include <vector>
 
 #include "nccl_api/log.h"
@@ -21,14 +23,20 @@ engine::Tuning gpu_tuning() {
   return tuning;
 }
 
-/// Of ranks that share a host.
-std::uint32_t groups_of(std::span<const Hello> hellos) {
+bool is_ours(const Hello& hello) {
+  return hello.host == host_number() && hello.process == static_cast<std::uint32_t>(::getpid());
+}
+
+/// Of ranks that are near each other. Rank 0 says where they could be larger; a warning if groups are what
+/// was asked for.
+std::uint32_t groups_of(std::span<const Hello> hellos, bool wanted) {
   if (hellos.empty()) return 1;
-  std::vector<std::uint64_t> hosts;
+  std::vector<std::uint64_t> domains;
   for (const Hello& hello : hellos)
-    hosts.push_back(hello.host);
-  const Grouping grouping = find_groups(hosts);
-  if (!grouping.why.empty()) log_line(LogLevel::info, grouping.why);
+    domains.push_back(hello.domain);
+  const Grouping grouping = find_groups(domains);
+  if (!grouping.why.empty() && is_ours(hellos.front()))
+    log_line(wanted ? LogLevel::warn : LogLevel::info, grouping.why);
   return grouping.group;
 }
 
@@ -36,7 +44,8 @@ std::uint32_t groups_of(std::span<const Hello> hellos) {
 
 engine::Settings engine_settings(const Configuration& c, bool on_host, std::span<const Hello> hellos) {
   engine::Settings settings;
-  settings.group = c.group != 0 ? c.group : groups_of(hellos);
+  const bool grouped = c.schedule && c.schedule->kind == plan::Kind::hier && c.schedule->group == 0;
+  settings.group = c.group != 0 ? c.group : groups_of(hellos, grouped);
   settings.contract = c.contract;
   settings.schedule = c.schedule;
   settings.chunk_bytes = c.chunk_bytes;

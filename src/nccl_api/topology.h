@@ -12,11 +12,12 @@ namespace detccl::nccl_api {
 std::uint64_t host_number();
 
 struct Grouping {
-  std::uint32_t group = 1;  ///< ranks of an aligned group, a power of two: each group is on one host
-  std::string why;          ///< where the hosts' ranks would have allowed larger ones; empty if they do not
+  std::uint32_t group = 1;  ///< ranks of an aligned group, a power of two: each group is in one domain
+  std::string why;          ///< where the domains' ranks would have allowed larger ones; empty if they do not
 };
 
-/// The largest groups. hosts[r]: rank r's host.
-Grouping find_groups(std::span<const std::uint64_t> hosts);
+/// The largest groups. domains[r]: rank r's host, or NVLink domain. Depends on nothing else, so that ranks
+/// that know the same of each other find the same.
+Grouping find_groups(std::span<const std::uint64_t> domains);
 
 }  // namespace detccl::nccl_api

@@ -6,7 +6,7 @@
 
 namespace detccl::plan {
 
-Cost cost(const Spec& spec, std::uint32_t rank, contract::DataType type) {
+Cost cost(const Spec& spec, std::uint32_t rank, contract::DataType type, std::uint32_t near) {
   const std::uint64_t payload = contract::size_of(type);
   const std::uint64_t accumulated =
       contract::size_of(contract::accumulation_type(type, spec.contract.accumulate));
@@ -35,6 +35,8 @@ Cost cost(const Spec& spec, std::uint32_t rank, contract::DataType type) {
     peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
   }
   total.peers = peers.size();
+  total.near_peers = static_cast<std::uint64_t>(std::count_if(
+      peers.begin(), peers.end(), [=](std::uint32_t peer) { return peer / near == rank / near; }));
   return total;
 }
 

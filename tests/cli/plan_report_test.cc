@@ -3,7 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/plan_memory.h"
 
 namespace detccl::cli {
 namespace {
@@ -34,6 +40,61 @@ TEST(PlanReport, ProofThatSucceeds) {
   EXPECT_EQ(report.of_rank.bytes_sent, 3 * 32u);
   EXPECT_EQ(report.least.peers, 3u);
   EXPECT_NE(to_text(report).find("rank 2"), std::string::npos);
+}
+
+/// Without what the environment of the test says.
+class PlanMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : kNames)
+      unsetenv(name);
+  }
+  void TearDown() override { SetUp(); }
+  static constexpr const char* kNames[] = {"NCCL_BUFFSIZE",          "NCCL_LL_BUFFSIZE",
+                                           "NCCL_LL128_BUFFSIZE",    "NCCL_P2P_NET_CHUNKSIZE",
+                                           "NCCL_MAX_P2P_NCHANNELS", "NCCL_NCHANNELS_PER_NET_PEER"};
+  static constexpr std::uint64_t kMiB = 1 << 20;
+};
+
+TEST_F(PlanMemory, NcclsDefaults) {
+  const ConnectionMemory few(8, std::nullopt), many(2432, std::nullopt);
+  EXPECT_EQ(few.near_bytes(), 12 * kMiB);  // 10 where values arrive, 2 where they leave
+  EXPECT_EQ(few.channels(), 4u);
+  EXPECT_EQ(many.channels(), 2u);
+  EXPECT_EQ(few.far_bytes(), 128 * kMiB);
+  EXPECT_EQ(many.bytes(7, 0), 7 * 2 * 12 * kMiB);
+  EXPECT_EQ(many.bytes(7, 300), (7 * 2 * 12 + 128) * kMiB);
+  EXPECT_EQ(many.bytes(0, 300), many.bytes(0, 1));
+}
+
+TEST_F(PlanMemory, TheEnvironmentsValues) {
+  setenv("NCCL_BUFFSIZE", "1048576", 1);
+  setenv("NCCL_LL128_BUFFSIZE", "1048576", 1);
+  setenv("NCCL_P2P_NET_CHUNKSIZE", "262144", 1);
+  setenv("NCCL_MAX_P2P_NCHANNELS", "8", 1);
+  setenv("NCCL_NCHANNELS_PER_NET_PEER", "1", 1);
+  const ConnectionMemory memory(8, std::nullopt);
+  EXPECT_EQ(memory.near_bytes(), 6 * kMiB);
+  EXPECT_EQ(memory.far_bytes(), 64 * kMiB);
+  EXPECT_EQ(memory.channels(), 1u);
+  EXPECT_EQ(ConnectionMemory(8, 16).channels(), 16u);
+  setenv("NCCL_BUFFSIZE", "4M", 1);  // no number
+  EXPECT_EQ(ConnectionMemory(8, 16).near_bytes(), 10 * kMiB);
+}
+
+TEST_F(PlanMemory, OfTheRanksPeers) {
+  plan::Spec spec;
+  spec.schedule = plan::hier(plan::Kind::direct, plan::Kind::halving, 8);
+  spec.ranks = 64;
+  spec.count = 1 << 16;
+  const PlanReport report = report_plan(spec, contract::DataType::float32, 9, false, {8, 2});
+  EXPECT_EQ(report.of_rank.near_peers, 7u);
+  EXPECT_EQ(report.of_rank.peers, 10u);
+  EXPECT_EQ(report.of_rank.connection_bytes, (7 * 2 * 12 + 128) * kMiB);
+  EXPECT_NE(to_text(report).find("12 MiB for each near peer and channel, 2 channels a peer"),
+            std::string::npos)
+      << to_text(report);
+  EXPECT_EQ(nlohmann::json::parse(to_json(report))["rank"]["connection_bytes"], (7 * 2 * 12 + 128) * kMiB);
 }
 
 }  // namespace

@@ -217,6 +217,17 @@ TEST(Perf, SeveralSchedulesUnderMpirun) {
   EXPECT_EQ(j.at("results")[1].at("schedule"), "direct");
 }
 
+TEST(Perf, AListOfSchedulesMayHaveCommasInParentheses) {
+  const Folder folder;
+  const Outcome outcome = run(kLoopback + kPerf +
+                              "--host --ranks 4 -b 2K -e 2K -n 1"
+                              " --schedule 'tree,hier(direct,halving)/2,direct' --json " +
+                              folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  EXPECT_EQ(j.at("schedules"), (nlohmann::json{"tree", "hier(direct,halving)/2", "direct"}));
+}
+
 TEST(Perf, AScheduleThatCannotBeLeavesTheOthers) {
   const Folder folder;
   const Outcome outcome = run(kLoopback + kPerf +

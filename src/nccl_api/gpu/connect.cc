@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "nccl_api/communicator.h"
 #include "nccl_api/connect.h"
+#include "nccl_api/fabric.h"
 #include "nccl_api/gpu/gpu_border.h"
 #include "nccl_api/gpu/shadow.h"
 #include "nccl_api/hello.h"
@@ -67,12 +70,23 @@ const char* algorithms() {
   return text == nullptr ? "" : text;
 }
 
+/// The current GPU's; empty if CUDA does not tell.
+std::string bus_id() {
+  std::array<char, 32> text{};
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) != cudaSuccess)
+    return "";
+  return text.data();
+}
+
 ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& exchange, bool gathers,
                    std::vector<Hello>& hellos) {
   hellos.resize(static_cast<std::size_t>(communicator.ranks()));
   Hello own = make_hello(runtime().environment.configuration(), 0, "");
   set_algorithms(own, algorithms());
   introduce(communicator, own);
+  own.domain = domain_number(find_fabric(bus_id().c_str()), own.host);
   engine::cuda::all_gather_host(reserve, exchange, static_cast<std::uint32_t>(communicator.rank()),
                                 static_cast<std::uint32_t>(communicator.ranks()), gathers, &own,
                                 hellos.data(), sizeof own);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that NCCL sets aside on a GPU for the connections of a communicator's sends and receives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace detccl::cli {
+
+/// NCCL 2.28's rules and defaults. A "channel" is one of those that carry sends and receives.
+class ConnectionMemory {
+ public:
+  /// With the values that the environment's NCCL_ variables have, and NCCL's defaults for others. `channels`:
+  /// of each peer; without it NCCL_NCHANNELS_PER_NET_PEER, else what DetCCL asks for over `ranks` ranks.
+  ConnectionMemory(std::uint32_t ranks, std::optional<std::uint32_t> channels);
+
+  std::uint64_t channels() const { return channels_; }
+  /// For one peer over NVLink, on one channel.
+  std::uint64_t near_bytes() const;
+  /// For all peers over the network together, as soon as there is one.
+  std::uint64_t far_bytes() const;
+  /// Of a rank with so many peers over NVLink and over the network.
+  std::uint64_t bytes(std::uint64_t near_peers, std::uint64_t far_peers) const;
+  /// One line.
+  std::string explanation() const;
+
+ private:
+  std::uint64_t simple_, ll_, ll128_, network_chunk_, network_channels_, channels_;
+};
+
+}  // namespace detccl::cli
