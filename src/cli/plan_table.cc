@@ -16,6 +16,7 @@ constexpr std::uint32_t kRanks[] = {8,   9,    16,   24,   63,   64,   72,    10
 
 constexpr plan::Schedule kSchedules[] = {plan::Schedule::halving,
                                          plan::hier(plan::Kind::direct, plan::Kind::halving, 8),
+                                         plan::hier(plan::Kind::direct, plan::Kind::halving, 8, 8),
                                          plan::hier(plan::Kind::direct, plan::Kind::direct, 8)};
 
 /// Beyond this a direct exchange between groups is out of the question, and takes long to count.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which schedule, and how large a chunk: from sizes only, so that all ranks choose the same.
 #include <algorithm>
+#include <bit>
 
 #include "engine/reduction.h"
 
@@ -15,6 +16,18 @@ constexpr std::uint64_t kShardSlack = 16;
 
 std::uint64_t less(std::uint64_t from, std::uint64_t amount) {
   return from - std::min(from, amount);
+}
+
+/// Ranks of a full block of the lowest level of halving or hier (plan/schedules/levels.h).
+std::uint64_t first_level(const contract::Contract& contract, plan::Schedule schedule, std::uint32_t ranks) {
+  const bool grouped = schedule.kind == plan::Kind::hier && schedule.group > 1;
+  const std::uint64_t all = std::bit_ceil(std::uint64_t{ranks}),
+                      end = grouped ? std::min<std::uint64_t>(schedule.group, all) : all;
+  plan::Kind part = schedule.kind;
+  if (part == plan::Kind::hier) part = grouped ? schedule.inner : schedule.outer;
+  if (part == plan::Kind::direct) return end;
+  const bool wide = contract.accumulate == contract::Accumulate::wide;
+  return std::min<std::uint64_t>(wide ? std::max(8u, schedule.radix) : 2, end);
 }
 
 /// Elements of a chunk (of each shard, where all shards travel together) whose job takes at most `budget`
@@ -44,8 +57,16 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
       const std::uint64_t inside = schedule.inner == plan::Kind::direct ? schedule.group : 2;
       const std::uint64_t joined =
           schedule.kind == plan::Kind::hier ? inside + (schedule.outer == plan::Kind::direct ? ranks : 0) : 0;
-      const std::uint64_t most_slots = std::min<std::uint64_t>(ranks, joined) + blocks + 160;
-      const std::uint64_t each = (whole_shards ? 2 : 1) * (3 * payload + partial);
+      const std::uint64_t most_slots =
+          std::min<std::uint64_t>(ranks, joined) + blocks + std::uint64_t{80} * schedule.radix;
+      std::uint64_t each = (whole_shards ? 2 : 1) * (3 * payload + partial);
+      // Where the first level's blocks are all full, a rank keeps but one part in `first`: of raw values and
+      // of what blocks round less than the message, of partials three such parts, and one of results.
+      const std::uint64_t first = first_level(contract, schedule, ranks);
+      if (ranks % first == 0) {
+        const std::uint64_t raw = payload * (contract.block != 0 ? 2 : 1);
+        each = std::min(each, raw + (payload + 3 * partial + first - 1) / first);
+      }
       const std::uint64_t message = less(budget, most_slots * kSlotAlignment) / each;
       return whole_shards ? message / ranks : less(message, kShardSlack * ranks);
     }

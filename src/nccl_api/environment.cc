@@ -185,7 +185,7 @@ constexpr std::array kVariables = {
              "The contract: in which order and precision the ranks' values combine.", take_contract},
     Variable{
         "DETCCL_SCHEDULE", "auto",
-        "auto|gather|direct|ring|tree|halving|peer|hier(A,B)/G, A and B direct or halving",
+        "auto|gather|direct|ring|tree|halving[:R]|peer|hier(A,B)/G, A and B direct or halving[:R]",
         "How the values travel; it never changes the bits. ring needs a linear contract, tree, halving and "
         "hier "
         "a tree one. hier goes by A within aligned groups of G ranks, a power of two, and by B between them. "

@@ -44,6 +44,28 @@ Program single_rank(const Spec& spec) {
   return program;
 }
 
+bool take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
+}
+
+bool take_power(std::string_view& text, std::uint32_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return error == std::errc() && std::has_single_bit(value);
+}
+
+/// "direct", "halving", "halving:8"
+bool take_part(std::string_view& text, Kind& kind, std::uint32_t& radix) {
+  radix = 2;
+  kind = Kind::direct;
+  if (take(text, "direct")) return true;
+  kind = Kind::halving;
+  if (!take(text, "halving")) return false;
+  return !take(text, ":") || (take_power(text, radix) && radix >= 2);
+}
+
 }  // namespace
 
 bool supports(Schedule schedule, const contract::Contract& contract) {
@@ -94,6 +116,8 @@ std::optional<std::string_view> check(const Spec& spec) {
     if (!std::has_single_bit(spec.schedule.group))
       return "schedule hier needs groups of a power of two ranks";
   }
+  if (!std::has_single_bit(spec.schedule.radix) || spec.schedule.radix < 2)
+    return "schedule halving needs a radix of a power of two from 2";
   if (!supports(spec.schedule, spec.contract)) {
     if (spec.schedule.kind == Kind::ring) return "schedule ring needs a linear contract";
     return "schedules tree, halving and hier need a tree contract";
@@ -142,7 +166,11 @@ std::string_view name(Collective c) {
 }
 
 std::string name(const Schedule& s) {
-  const auto text = [](Kind kind) { return std::string(kKinds.at(static_cast<std::size_t>(kind))); };
+  const auto text = [&s](Kind kind) {
+    std::string part(kKinds.at(static_cast<std::size_t>(kind)));
+    if (kind == Kind::halving && s.radix != 2) part += ":" + std::to_string(s.radix);
+    return part;
+  };
   if (s.kind != Kind::hier) return text(s.kind);
   std::string all = "hier(" + text(s.inner) + "," + text(s.outer) + ")";
   if (s.group != 0) all += "/" + std::to_string(s.group);
@@ -154,21 +182,26 @@ std::optional<Collective> parse_collective(std::string_view text) {
 }
 
 std::optional<Schedule> parse_schedule(std::string_view text) {
-  const auto whole = find<Kind>(kKinds, text);
-  if (whole && *whole != Kind::hier) return Schedule{*whole};
-  for (const Kind inner : {Kind::direct, Kind::halving}) {
-    for (const Kind outer : {Kind::direct, Kind::halving}) {
-      Schedule schedule = hier(inner, outer, 0);
-      const std::string start = name(schedule);
-      if (!text.starts_with(start)) continue;
-      const std::string_view rest = text.substr(start.size());
-      if (rest.empty()) return schedule;
-      const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), schedule.group);
-      const bool number = rest[0] == '/' && error == std::errc() && end == rest.data() + rest.size();
-      if (number && std::has_single_bit(schedule.group)) return schedule;
-    }
+  for (const Kind whole : {Kind::gather, Kind::direct, Kind::ring, Kind::tree}) {
+    if (text == name(Schedule{whole})) return Schedule{whole};
   }
-  return std::nullopt;
+  Schedule schedule;
+  if (text.starts_with("hier(")) {
+    text.remove_prefix(5);
+    schedule.kind = Kind::hier;
+    std::uint32_t outer_radix = 0;
+    if (!take_part(text, schedule.inner, schedule.radix) || !take(text, ",") ||
+        !take_part(text, schedule.outer, outer_radix) || !take(text, ")"))
+      return std::nullopt;
+    const bool inner_halves = schedule.inner == Kind::halving, outer_halves = schedule.outer == Kind::halving;
+    if (inner_halves && outer_halves && schedule.radix != outer_radix) return std::nullopt;
+    if (outer_halves) schedule.radix = outer_radix;
+    if (!text.empty() && (!take(text, "/") || !take_power(text, schedule.group))) return std::nullopt;
+  } else if (!take_part(text, schedule.kind, schedule.radix)) {
+    return std::nullopt;
+  }
+  if (!text.empty()) return std::nullopt;
+  return schedule;
 }
 
 }  // namespace detccl::plan

@@ -22,7 +22,7 @@ enum class Kind : std::uint8_t {
   direct,   ///< all-to-all of raw shards, ordered fold at the owner, all-gather of results
   ring,     ///< chain 0 -> n-1 of partials, results back along the chain; `linear` only
   tree,     ///< canonical binary tree of partials, up and down; `tree` only
-  halving,  ///< recursive halving by rank distance 1, 2, 4 …, then doubling back; `tree` only
+  halving,  ///< recursive halving by rank distance 1, 2, 4 …, then back; or in longer strides; `tree` only
   hier,     ///< `inner` within aligned groups of ranks, `outer` between them, rank i with rank i; `tree` only
 };
 
@@ -31,6 +31,9 @@ struct Schedule {
   Kind inner = Kind::direct, outer = Kind::direct;  ///< hier: direct or halving
   /// hier: ranks of a group, a power of two; 0: still to be filled in with those of an NVLink domain.
   std::uint32_t group = 0;
+  /// halving, also as a part of hier: so many blocks become one in a level, at most; a power of two. More of
+  /// them are fewer steps, and more peers.
+  std::uint32_t radix = 2;
 
   static const Schedule gather, direct, ring, tree, halving;
 
@@ -43,8 +46,12 @@ inline constexpr Schedule Schedule::ring{Kind::ring};
 inline constexpr Schedule Schedule::tree{Kind::tree};
 inline constexpr Schedule Schedule::halving{Kind::halving};
 
-constexpr Schedule hier(Kind inner, Kind outer, std::uint32_t group) {
-  return {Kind::hier, inner, outer, group};
+constexpr Schedule hier(Kind inner, Kind outer, std::uint32_t group, std::uint32_t radix = 2) {
+  return {Kind::hier, inner, outer, group, radix};
+}
+
+constexpr Schedule halving_by(std::uint32_t radix) {
+  return {Kind::halving, Kind::direct, Kind::direct, 0, radix};
 }
 
 /// What the elements of a region are. Payload-sized except `partial`, which has the accumulation type.
@@ -147,13 +154,13 @@ Program build(const Spec& spec, std::uint32_t rank);
 std::optional<std::string_view> check(const Spec& spec);
 
 std::string_view name(Collective c);  ///< "all_reduce" …
-std::string name(const Schedule& s);  ///< "gather", "hier(direct,halving)/8" …
+std::string name(const Schedule& s);  ///< "gather", "halving:8", "hier(direct,halving:8)/8" …
 std::optional<Collective> parse_collective(std::string_view text);
 /// The group of a hier may be missing: "hier(direct,halving)".
 std::optional<Schedule> parse_schedule(std::string_view text);
 inline constexpr std::string_view kScheduleNames = "gather|direct|ring|tree|halving";
 /// With those that have parts, for people.
 inline constexpr std::string_view kScheduleSyntax =
-    "gather|direct|ring|tree|halving|hier(A,B)/G, A and B direct or halving, G a power of two";
+    "gather|direct|ring|tree|halving[:R]|hier(A,B)/G, A and B direct or halving[:R], G and R powers of two";
 
 }  // namespace detccl::plan

@@ -33,13 +33,42 @@ double ring_seconds(const Platform& p, const Protocol& protocol, std::uint32_t l
          steps * moved / channel_bandwidth(p);
 }
 
+double tree_chunk(const Platform& p, const Protocol& protocol, double part) {
+  constexpr double kBuffer = 512 << 10;  // of Simple; LL has half of it for 32 KB, LL128 a little more
+  const double nodes = std::bit_width(p.domains) - 1, gpus = p.gpus;
+  if (protocol.name == "ll") return std::min<double>(part, 32 << 10);
+  double chunk = kBuffer;
+  const auto halve = [&](double least_chunks, double least_bytes) {
+    while (part / chunk < least_chunks && chunk > least_bytes)
+      chunk /= 2;
+  };
+  if (protocol.name == "ll128") {
+    chunk *= 1.1;
+    const double steps = 1 + nodes + 0.1 * gpus;
+    halve(steps * 64 / gpus, 128 << 10);
+    halve(steps * 16 / gpus, 32 << 10);
+  } else {
+    const double depth = gpus - 1 + nodes;
+    halve(depth * 8, 128 << 10);
+    halve(depth * 4, 64 << 10);
+    halve(depth, 32 << 10);
+  }
+  return std::min(part, chunk);
+}
+
 double tree_seconds(const Platform& p, const Protocol& protocol, double bytes) {
   const double depth = std::bit_width(p.domains - 1);
-  const double moved = 2 * bytes / protocol.efficiency;
+  const double part = bytes / channels(p) / 2, chunk = tree_chunk(p, protocol, part);
+  // Two of them share a link on the way up, and on the way down.
+  const double both = 2 * chunk / protocol.efficiency;
+  const double hops =
+      (p.gpus - 1) * (protocol.tree_nvlink + both * channels(p) / p.parameters.nvlink.bandwidth) +
+      depth * (protocol.tree_network + both / p.parameters.network.bandwidth);
+  const double moved = 2 * (bytes - bytes * chunk / part) / protocol.efficiency;
   double slowest = moved * (p.gpus - 1) / p.gpus / p.parameters.nvlink.bandwidth;
-  if (p.domains > 1) slowest = std::max(slowest, moved / channels(p) / p.parameters.network.bandwidth);
-  return protocol.tree_launch + 2 * ((p.gpus - 1) * protocol.tree_nvlink + depth * protocol.tree_network) +
-         slowest;
+  const double across = p.domains > 2 ? moved : moved / 2;  // of two nodes each is the root of one tree
+  if (p.domains > 1) slowest = std::max(slowest, across / channels(p) / p.parameters.network.bandwidth);
+  return protocol.tree_launch + 2 * hops + slowest;
 }
 
 double all_gather_seconds(const Platform& p, double bytes) {
@@ -52,7 +81,8 @@ double all_gather_seconds(const Platform& p, double bytes) {
 double all_to_all_seconds(const Platform& p, double bytes) {
   const double n = p.ranks(), g = p.gpus;
   const Parameters& q = p.parameters;
-  if (p.bus) return q.nvlink.latency + n * (n - 1) * bytes / q.nvlink.bandwidth;
+  const double posted = std::max(n - 2, 0.0) * q.transfer;
+  if (p.bus) return q.nvlink.latency + std::max(n * (n - 1) * bytes / q.nvlink.bandwidth, posted);
   const double away = n - g;
   // What is for a GPU of another number goes over NVLink first.
   const double relayed = away * (g - 1) / g;
@@ -63,7 +93,7 @@ double all_to_all_seconds(const Platform& p, double bytes) {
     const double farther = n - g * std::min(p.domains, p.domains_per_leaf);
     seconds = std::max(seconds, farther * bytes * p.oversubscription / q.network.bandwidth);
   }
-  return latency + seconds;
+  return latency + std::max(seconds, posted);
 }
 
 bool has_closed_form(const plan::Schedule& schedule) {

@@ -16,7 +16,12 @@ std::uint32_t channels(const Platform& platform);
 /// hops that the last slice makes, and every byte over the slowest link.
 double ring_seconds(const Platform& platform, const Protocol& protocol, std::uint32_t laps, double bytes);
 
-/// Double binary tree over domains, chains within: AllReduce.
+/// Bytes of payload of a tree's chunk where a channel has `part` bytes: as NCCL chooses it, the smaller the
+/// deeper the tree.
+double tree_chunk(const Platform& platform, const Protocol& protocol, double part);
+
+/// Double binary tree over domains, chains within: AllReduce. The first chunk goes up and down hop by hop, in
+/// both trees and from two children at once; the rest follows at the bandwidth of the slowest link.
 double tree_seconds(const Platform& platform, const Protocol& protocol, double bytes);
 
 /// NCCL's all-gather by ring, best protocol, `bytes` from each rank, without the launch.

@@ -99,13 +99,35 @@ std::string chart(const Study& s, const Case& kind) {
          "</svg>\n<p>Message in MB; beyond 0.5 and 4 drawn at the border; open dots: closed form.</p>\n";
 }
 
+/// Where native is quicker, and how much quicker the best schedule would be without one of its terms.
+std::string terms_table(const Study& s) {
+  std::string rows;
+  for (const Row& row : s.rows) {
+    if (!row.terms) continue;
+    const double whole = row.ours[row.best].prediction->seconds;
+    rows += fmt::format(
+        "<tr><td>{} {}, {:g} MB</td><td>{:.2f}</td><td>{}</td><td>{:.0f} %</td><td>{:.0f} %</td><td>{:.0f} "
+        "%</td><td>{:.0f} %</td></tr>\n",
+        name(row.c.collective), name(row.c.type), static_cast<double>(row.c.bytes) / (1 << 20), row.ratio(),
+        escape(row.ours[row.best].prediction->by), 100 * row.terms->launches / whole,
+        100 * row.terms->latency / whole, 100 * row.terms->bandwidth / whole, 100 * row.terms->folds / whole);
+  }
+  if (rows.empty()) return "<p>No size is slower than native.</p>\n";
+  return "<h2>Slower than native: what costs it</h2>\n<p>So much less the time would be without it, each "
+         "alone.</p>\n"
+         "<table><tr><th></th><th>over "
+         "native</th><th>best</th><th>launches</th><th>latency</th><th>bytes</th>"
+         "<th>folds</th></tr>\n" +
+         rows + "</table>\n";
+}
+
 }  // namespace
 
 std::string to_html(const Study& s) {
   std::string page = fmt::format(
       "<!doctype html>\n<html lang='en'><meta charset='utf-8'><title>DetCCL: predicted</title>\n"
       "<style>body{{font:14px sans-serif;margin:2em}}text{{font:12px sans-serif}}"
-      "pre{{font-size:12px;overflow-x:auto}}</style>\n"
+      "pre{{font-size:12px;overflow-x:auto}}td,th{{padding:2px 10px;text-align:left}}</style>\n"
       "<h1>Predicted, not measured</h1>\n<p>{}</p>\n",
       escape(describe(s.options.platform)));
   std::vector<Case> kinds;
@@ -117,6 +139,7 @@ std::string to_html(const Study& s) {
   }
   for (const Case& kind : kinds)
     page += chart(s, kind);
+  if (!s.rows.empty()) page += terms_table(s);
   return page + "<h2>Table</h2>\n<pre>" + escape(to_text(s)) + "</pre>\n</html>\n";
 }
 

@@ -3,18 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "simulate/closed_forms.h"
 
 namespace detccl::simulate {
 namespace {
-
-/// Of a tree's message in one channel: so many at most, and no smaller ones.
-constexpr double kMostChunks = 128, kLeastChunk = 64 << 10;
-
-std::uint32_t chunks_of(double bytes) {
-  return static_cast<std::uint32_t>(std::clamp(bytes / kLeastChunk, 1.0, kMostChunks));
-}
 
 /// One rank in one tree.
 struct Node {
@@ -34,12 +28,20 @@ std::vector<Node> nodes_of(const Platform& p, bool counterpart) {
   return nodes;
 }
 
+/// Chunks under way at a time: a channel has room for more, but flows of a simulation share a link, so that
+/// more than what latency wants would only make the first one late.
+std::uint32_t window_of(const Platform& p, double chunk) {
+  const Level& level = p.domains > 1 ? p.parameters.network : p.parameters.nvlink;
+  const double wanted = 2 + level.latency * level.bandwidth / 4 / chunk;
+  return static_cast<std::uint32_t>(std::min<double>(wanted, kNativeBuffers));
+}
+
 /// In tick t chunk t comes from `from`, and chunk t - 1 goes to `to`; with nothing to wait for, chunk t goes.
 Script relay(std::uint32_t rank, const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to,
-             std::uint32_t chunks, double bytes, double launch) {
+             std::uint32_t chunks, double bytes, double launch, std::uint32_t window) {
   Script script;
   script.rank = rank;
-  script.window = kNativeBuffers;
+  script.window = window;
   const std::uint32_t late = from.empty() ? 0 : 1;
   for (std::uint32_t t = 0; t < chunks + late; ++t) {
     Tick tick;
@@ -58,6 +60,7 @@ Script relay(std::uint32_t rank, const std::vector<std::uint32_t>& from, const s
 
 Platform channel_platform(const Platform& platform, const Protocol& protocol, bool tree) {
   Platform p = platform;
+  p.parameters.transfer = 0;
   p.parameters.nvlink.bandwidth *= protocol.efficiency / channels(platform);
   // Inner GPUs of a chain send both ways, its ends one way: all channels together, all GPUs the average.
   if (tree && p.gpus > 2) p.parameters.nvlink.bandwidth *= p.gpus / (p.gpus - 1.0);
@@ -108,7 +111,8 @@ std::vector<std::uint32_t> binary_tree(std::uint32_t n, bool counterpart) {
 std::vector<Script> tree_scripts(const Platform& p, const Protocol& protocol, double bytes) {
   const std::uint32_t n = p.ranks();
   const double part = bytes / channels(p) / 2;
-  const std::uint32_t chunks = chunks_of(part);
+  const auto chunks = static_cast<std::uint32_t>(std::ceil(part / tree_chunk(p, protocol, part)));
+  const std::uint32_t window = window_of(p, part / chunks);
   std::vector<Script> scripts(std::size_t{4} * n);
   for (const std::uint32_t tree : {0u, 1u}) {
     const std::vector<Node> nodes = nodes_of(p, tree == 1);
@@ -121,7 +125,7 @@ std::vector<Script> tree_scripts(const Platform& p, const Protocol& protocol, do
         below_down.push_back(down + child);
       }
       const auto make = [&](const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to) {
-        return relay(rank, from, to, chunks, part / chunks, protocol.tree_launch);
+        return relay(rank, from, to, chunks, part / chunks, protocol.tree_launch, window);
       };
       if (node.parent == rank) {  // the root sends down what has come up
         scripts[up + rank] = make(below_up, below_down);

@@ -101,10 +101,14 @@ class Actor {
   }
   void post_sends(const Tick& tick) {
     sends_.emplace_back();
+    double before = 0;  // the next one
     for (const Message& m : tick.sends) {
       const auto bytes = static_cast<std::uint64_t>(std::llround(m.bytes));
+      if (before > 0) sg::this_actor::sleep_for(before);
       sends_.back().push_back(mailbox(id_, m.peer)->put_async(&token_, bytes));
+      before = m.transfers * parameters_.transfer;
     }
+    if (before > parameters_.transfer) sg::this_actor::sleep_for(before - parameters_.transfer);
   }
   /// The oldest tick's receives, or all sends but those of the last `left` ticks.
   void finish(Comms& comms, std::size_t left) {
@@ -126,8 +130,8 @@ class Actor {
     if (tick.fold_bytes <= 0) return;
     const double bandwidth =
         script_.overlapped ? parameters_.fold_bandwidth_beside : parameters_.fold_bandwidth;
-    folded_ =
-        std::max(folded_, sg::Engine::get_clock()) + parameters_.fold_launch + tick.fold_bytes / bandwidth;
+    folded_ = std::max(folded_, sg::Engine::get_clock()) +
+              fold_seconds(parameters_, tick.fold_bytes, tick.folds, bandwidth);
     folds_.emplace_back(tick.number, folded_);
   }
 

@@ -24,11 +24,15 @@ Parameters h200() {
   p.name = "h200";
   p.source =
       "NVLink 18 x 20.6 GB/s, hops and launches: NCCL's tuning constants; port 400 Gb/s line rate; folds "
-      "measured on one H200 (perf/results/fold_h200.json); launch of a fold assumed";
+      "measured on one H200 (perf/results/fold_h200.json); a further send: all-to-all of 1 KB by 2 and 8 "
+      "ranks on "
+      "one H200; launches of folds assumed";
   p.nvlink = {370.8 * kGiga, 3.4 * kMicro};
   p.network = {50 * kGiga, 14 * kMicro};
   p.launch = 8.4 * kMicro;
+  p.transfer = 1.2 * kMicro;
   p.fold_launch = 4 * kMicro;
+  p.fold_next = 2 * kMicro;
   p.fold_bandwidth = 4050 * kGiga;
   p.fold_bandwidth_beside = 2700 * kGiga;
   p.protocols = nccl_protocols();
@@ -89,7 +93,9 @@ Parameters read_parameters(const std::string& text, Parameters p) {
     take_level(object, "nvlink", p.nvlink);
     take_level(object, "network", p.network);
     take(object, "launch_us", kMicro, p.launch);
+    take(object, "transfer_us", kMicro, p.transfer);
     take(object, "fold_launch_us", kMicro, p.fold_launch);
+    take(object, "fold_next_us", kMicro, p.fold_next);
     take(object, "fold_gb_s", kGiga, p.fold_bandwidth);
     take(object, "fold_beside_gb_s", kGiga, p.fold_bandwidth_beside);
     for (Protocol& protocol : p.protocols) {

@@ -30,7 +30,9 @@ struct Parameters {
   std::string source;  ///< where the figures are from
   Level nvlink, network;
   double launch = 0;                 ///< of a group of sends and receives
+  double transfer = 0;               ///< of each send but the first in a group
   double fold_launch = 0;            ///< of a fold kernel
+  double fold_next = 0;              ///< of each that follows another in a tick
   double fold_bandwidth = 1;         ///< bytes read and written by folds that run alone …
   double fold_bandwidth_beside = 1;  ///< … or beside communication
   std::vector<Protocol> protocols;   ///< of native collectives

@@ -9,6 +9,7 @@
 #include "simulate/closed_forms.h"
 #include "simulate/native.h"
 #include "simulate/network.h"
+#include "simulate/ticks.h"
 
 namespace detccl::simulate {
 namespace {
@@ -27,8 +28,9 @@ Prediction predict_chunked(const Case& c, const engine::Settings& settings, cons
     return {run(options.platform, replay(c, options.platform, settings)), "simulated", "",
             settings.chunk_bytes};
   }
-  if (!has_closed_form(*settings.schedule)) throw std::invalid_argument("too many messages to simulate");
-  return {exchange_seconds(c, options.platform, settings), "closed form", "", settings.chunk_bytes};
+  const double seconds = has_closed_form(*settings.schedule) ? exchange_seconds(c, options.platform, settings)
+                                                             : ticks_seconds(c, options.platform, settings);
+  return {seconds, "closed form", "", settings.chunk_bytes};
 }
 
 Prediction native_ring(double bytes, std::uint32_t laps, const Options& options) {
@@ -62,11 +64,12 @@ Prediction native_tree(double bytes, const Options& options) {
 
 }  // namespace
 
-Prediction predict_native(const Case& c, const Options& options) {
+Prediction predict_native(const Case& c, const Options& options, Native algorithm) {
   const auto bytes = static_cast<double>(c.bytes);
   if (c.collective != plan::Collective::all_reduce) return native_ring(bytes, 1, options);
+  if (algorithm == Native::tree) return native_tree(bytes, options);
   const Prediction ring = native_ring(bytes, 2, options);
-  if (options.platform.bus || options.platform.ranks() < 2) return ring;
+  if (algorithm == Native::ring || options.platform.bus || options.platform.ranks() < 2) return ring;
   const Prediction tree = native_tree(bytes, options);
   return tree.seconds < ring.seconds ? tree : ring;
 }
@@ -99,7 +102,7 @@ Terms terms(const Case& c, const plan::Schedule& schedule, const Prediction& pre
     return prediction.seconds - predict_chunked(c, settings, other).seconds;
   };
   Terms t;
-  t.launches = saved([](Parameters& p) { p.launch = p.fold_launch = 0; });
+  t.launches = saved([](Parameters& p) { p.launch = p.transfer = p.fold_launch = p.fold_next = 0; });
   t.latency = saved([](Parameters& p) {
     p.nvlink.latency = p.network.latency = 0;
     for (Protocol& protocol : p.protocols)

@@ -27,8 +27,10 @@ struct Options {
   std::uint64_t most_messages = 4'000'000;
 };
 
-/// The best of ring and tree (reduce_scatter: ring) over NCCL's protocols.
-Prediction predict_native(const Case& c, const Options& options);
+enum class Native : std::uint8_t { best, ring, tree };
+
+/// The best of ring and tree (reduce_scatter: ring) over NCCL's protocols, or one of them.
+Prediction predict_native(const Case& c, const Options& options, Native algorithm = Native::best);
 
 /// By one schedule; nothing where it has no plan, or one with too many messages and no closed form. `why`,
 /// if given, says so then.

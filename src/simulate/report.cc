@@ -39,9 +39,11 @@ std::string step_text(const StepReport& r) {
   line("native", r.native);
   line("deterministic", r.ours);
   text += fmt::format("overhead {:.3f} %\n", 100 * r.overhead());
-  for (std::size_t i = 0; i < r.by.size(); ++i)
-    text += fmt::format("  {} x {} {}: {}\n", r.step.buckets[i].count, size(r.step.buckets[i].bytes),
-                        name(r.step.buckets[i].collective), r.by[i]);
+  for (std::size_t i = 0; i < r.bests.size(); ++i)
+    text +=
+        fmt::format("  {} x {} {}: native {:.0f} us by {}, {:.0f} us by {}\n", r.step.buckets[i].count,
+                    size(r.step.buckets[i].bytes), name(r.step.buckets[i].collective),
+                    micro(r.natives[i].seconds), r.natives[i].by, micro(r.bests[i].seconds), r.bests[i].by);
   return text;
 }
 
@@ -146,7 +148,10 @@ std::string to_json(const Study& s) {
                       {"native", json_of(s.step->native)},
                       {"deterministic", json_of(s.step->ours)},
                       {"overhead_percent", 100 * s.step->overhead()},
-                      {"by", s.step->by}};
+                      {"buckets", Json::array()}};
+    for (std::size_t i = 0; i < s.step->bests.size(); ++i)
+      object["step"]["buckets"].push_back(
+          {{"native", json_of(s.step->natives[i])}, {"deterministic", json_of(s.step->bests[i])}});
   }
   return object.dump(1) + "\n";
 }

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulate/platform.h"
+
 namespace detccl::simulate {
 
 struct Message {
   std::uint32_t peer = 0;  ///< an actor
   double bytes = 0;
+  std::uint32_t transfers = 1;  ///< that it stands for
 };
 
 /// All messages at the same time, and when the receives are complete, a fold.
@@ -19,6 +22,7 @@ struct Tick {
   double launch = 0;      ///< seconds before the messages
   double elsewhere = 0;   ///< seconds that a collective takes of which no message is simulated
   double fold_bytes = 0;  ///< read and written
+  std::uint32_t folds = 1;
 };
 
 /// One actor's. The k-th send from one actor to another pairs with the k-th receive.
@@ -30,6 +34,11 @@ struct Script {
   /// So many ticks' sends may be under way: 1, or more where a kernel has buffers for several chunks.
   std::uint32_t window = 1;
 };
+
+/// A kernel per fold of a plan, one after the other.
+inline double fold_seconds(const Parameters& p, double bytes, std::uint32_t folds, double bandwidth) {
+  return p.fold_launch + (folds - 1) * p.fold_next + bytes / bandwidth;
+}
 
 inline std::uint64_t messages(const std::vector<Script>& scripts) {
   std::uint64_t count = 0;

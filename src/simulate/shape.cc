@@ -58,6 +58,7 @@ void add(std::vector<Message>& messages, std::uint32_t peer, double bytes) {
       std::find_if(messages.rbegin(), messages.rend(), [peer](const Message& m) { return m.peer == peer; });
   if (same != messages.rend()) {
     same->bytes += bytes;
+    ++same->transfers;
   } else {
     messages.push_back({peer, bytes});
   }
@@ -83,7 +84,9 @@ std::vector<Action> actions_of(const plan::Spec& spec, const plan::Program& prog
       for (const plan::Transfer& t : stage.sends)
         add(at(table.transfers[transfer++]).sends, t.peer, sizes.bytes(t.region));
     }
-    if (!stage.folds.empty()) at(table.folds[s]).fold_bytes += fold_bytes(stage, sizes);
+    if (stage.folds.empty()) continue;
+    at(table.folds[s]).fold_bytes += fold_bytes(stage, sizes);
+    at(table.folds[s]).folds += static_cast<std::uint32_t>(stage.folds.size());
   }
   std::vector<Action> list;
   for (auto& [tick, action] : actions)

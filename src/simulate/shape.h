@@ -16,6 +16,7 @@ struct Action {
   std::uint32_t tick = 0;
   std::vector<Message> sends, receives;
   double fold_bytes = 0;
+  std::uint32_t folds = 0;
   double gathered = 0;  ///< instead of messages: an all-gather of so many bytes from each rank
 };
 

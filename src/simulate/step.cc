@@ -30,6 +30,8 @@ Buckets buckets_of(const Json& object) {
   b.ready = milliseconds(object, "ready_ms");
   b.every = milliseconds(object, "every_ms");
   b.count = object.value("count", 1u);
+  b.nodes = object.value("nodes", 0u);
+  b.gpus = object.value("gpus", 0u);
   if (b.bytes == 0 || b.count == 0) throw std::invalid_argument("step: empty buckets");
   return b;
 }
@@ -82,11 +84,16 @@ StepReport predict_step(const Step& step, const std::vector<plan::Schedule>& sch
   report.step = step;
   std::vector<double> native, ours;
   for (const Buckets& b : step.buckets) {
-    const Row row = study({b.collective, step.type, b.bytes}, schedules, options, false);
+    Options part = options;
+    if (b.nodes != 0) part.platform.domains = b.nodes;
+    if (b.gpus != 0) part.platform.gpus = b.gpus;
+    if (part.platform.ranks() < 2) throw std::invalid_argument("step: a communicator of one rank");
+    const Row row = study({b.collective, step.type, b.bytes}, schedules, part, false);
     if (!row.any()) throw std::invalid_argument("step: no prediction for a bucket");
     native.push_back(row.native.seconds);
     ours.push_back(row.ours[row.best].prediction->seconds);
-    report.by.push_back(row.ours[row.best].prediction->by);
+    report.natives.push_back(row.native);
+    report.bests.push_back(*row.ours[row.best].prediction);
   }
   report.native = step_time(step, native);
   report.ours = step_time(step, ours);

@@ -17,6 +17,8 @@ struct Buckets {
   double ready = 0;         ///< seconds after the backward pass has begun: the first one …
   double every = 0;         ///< … and from one to the next
   std::uint32_t count = 1;
+  /// Of the communicator, which may be a part of the machine; 0: all of it. One rank a node is on one rail.
+  std::uint32_t nodes = 0, gpus = 0;
 };
 
 struct Step {
@@ -41,7 +43,7 @@ StepTime step_time(const Step& step, const std::vector<double>& seconds);
 struct StepReport {
   Step step;
   StepTime native, ours;
-  std::vector<std::string> by;  ///< of each of the step's buckets
+  std::vector<Prediction> natives, bests;  ///< of each of the step's buckets
   double overhead() const { return ours.step / native.step - 1; }
 };
 

@@ -8,6 +8,7 @@
 #include "simulate/closed_forms.h"
 #include "simulate/network.h"
 #include "simulate/predict.h"
+#include "simulate/published.h"
 
 namespace detccl::simulate {
 namespace {
@@ -73,7 +74,7 @@ Platform bus_platform(std::uint32_t ranks, bool host, double group, double bandw
   q.protocols = {{"simple", 1, group, group, 0, 0, 0, 0}};
   // All ranks fold in the same memory: a GPU's, or the link is the memory.
   q.fold_bandwidth = q.fold_bandwidth_beside = (host ? bandwidth : q.fold_bandwidth) / ranks;
-  if (host) q.fold_launch = 0;
+  if (host) q.transfer = q.fold_launch = q.fold_next = 0;
   return p;
 }
 
@@ -97,6 +98,7 @@ std::pair<double, double> fit(std::pair<double, double> start,
 }
 
 Validation validate(const std::string& file, const std::string& json, std::uint64_t chunk) {
+  if (is_published(json)) return validate_published(file, json);
   const std::vector<Measured> all = read_measured(json, chunk);
   Validation v;
   v.file = file;

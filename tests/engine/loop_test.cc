@@ -21,6 +21,7 @@ constexpr Schedule kSchedules[] = {Schedule::gather,
                                    Schedule::tree,
                                    Schedule::halving,
                                    plan::hier(plan::Kind::direct, plan::Kind::halving, 4),
+                                   plan::hier(plan::Kind::direct, plan::Kind::halving, 2, 4),
                                    plan::hier(plan::Kind::halving, plan::Kind::direct, 4),
                                    plan::hier(plan::Kind::direct, plan::Kind::direct, 2)};
 constexpr Collective kCollectives[] = {Collective::all_reduce, Collective::reduce_scatter,

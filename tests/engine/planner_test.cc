@@ -22,6 +22,8 @@ constexpr Schedule kSchedules[] = {Schedule::gather,
                                    Schedule::tree,
                                    Schedule::halving,
                                    plan::hier(plan::Kind::direct, plan::Kind::halving, 8),
+                                   plan::hier(plan::Kind::direct, plan::Kind::halving, 8, 8),
+                                   plan::halving_by(32),
                                    plan::hier(plan::Kind::halving, plan::Kind::direct, 4),
                                    plan::hier(plan::Kind::direct, plan::Kind::direct, 8)};
 constexpr Collective kCollectives[] = {Collective::all_reduce, Collective::reduce_scatter,
@@ -40,7 +42,7 @@ TEST(Planner, ChoosesGatherForSmallMessagesAndDirectForTheRest) {
 
 /// Two jobs fit into the scratch limit, whatever the number of ranks, the schedule and the type.
 TEST(Planner, ScratchIsBounded) {
-  for (const std::uint32_t ranks : {2u, 3u, 7u, 16u, 100u, 1000u, 4096u})
+  for (const std::uint32_t ranks : {2u, 3u, 7u, 16u, 24u, 72u, 100u, 1000u, 2432u, 4096u})
     for (const Schedule schedule : kSchedules)
       for (const Collective collective : kCollectives)
         for (const contract::Contract& contract : contracts_for(schedule))
@@ -59,7 +61,7 @@ TEST(Planner, ScratchIsBounded) {
               spec.count = chunk_elements(settings, collective, schedule, ranks, type);
               spec.stride = spec.count;
               spec = plan::pieces(spec)[0].spec;
-              for (const std::uint32_t rank : {0u, 1u, ranks / 2, ranks - 1}) {
+              for (const std::uint32_t rank : {0u, 1u, ranks / 2, ranks * 2 / 3, ranks - 1}) {
                 device::host::Arithmetic arithmetic;
                 arithmetic.type = type;
                 arithmetic.accumulate = contract.accumulate;

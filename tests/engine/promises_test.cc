@@ -48,7 +48,7 @@ TEST_F(Promises, AnyScheduleChunkAndScratchGivesTheSameBits) {
     const Bytes first = all_reduce(c);
     for (const Schedule& schedule :
          {Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree, Schedule::halving,
-          plan::hier(plan::Kind::direct, plan::Kind::halving, 4),
+          plan::hier(plan::Kind::direct, plan::Kind::halving, 4), plan::halving_by(4),
           plan::hier(plan::Kind::direct, plan::Kind::direct, 2)}) {
       if (!plan::supports(schedule, c.settings.contract)) continue;
       c.settings.schedule = schedule;

@@ -22,6 +22,7 @@ constexpr std::array kSchedules = {Schedule::gather,
                                    Schedule::tree,
                                    Schedule::halving,
                                    plan::hier(plan::Kind::direct, plan::Kind::halving, 4),
+                                   plan::hier(plan::Kind::direct, plan::Kind::halving, 2, 4),
                                    plan::hier(plan::Kind::halving, plan::Kind::direct, 4),
                                    plan::hier(plan::Kind::direct, plan::Kind::direct, 2)};
 

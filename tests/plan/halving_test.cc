@@ -14,9 +14,13 @@
 namespace detccl::plan::testing {
 namespace {
 
-constexpr Schedule kHalved[] = {Schedule::halving, hier(Kind::direct, Kind::halving, 8),
-                                hier(Kind::halving, Kind::halving, 8), hier(Kind::direct, Kind::direct, 8),
-                                hier(Kind::halving, Kind::direct, 4)};
+constexpr Schedule kHalved[] = {Schedule::halving,
+                                hier(Kind::direct, Kind::halving, 8),
+                                hier(Kind::halving, Kind::halving, 8),
+                                hier(Kind::direct, Kind::direct, 8),
+                                hier(Kind::halving, Kind::direct, 4),
+                                halving_by(4),
+                                hier(Kind::direct, Kind::halving, 8, 8)};
 
 Spec make(const Schedule& schedule, std::uint32_t ranks, const char* contract,
           std::uint64_t count = 1u << 20) {
@@ -54,8 +58,9 @@ TEST(Halving, PowersOfTwoAreOptimal) {
       EXPECT_LE(m.scratch, 2.0) << name(schedule) << " " << n;
       const auto log = static_cast<std::uint64_t>(std::bit_width(n) - 1);
       if (schedule.kind == Kind::hier && schedule.outer == Kind::direct) continue;
-      EXPECT_LE(m.peers, log + 4) << name(schedule) << " " << n;
-      EXPECT_LE(m.stages, 2 * log) << name(schedule) << " " << n;
+      const bool doubles = schedule.radix == 2;
+      EXPECT_LE(m.peers, doubles ? log + 4 : 8 + 2 * log) << name(schedule) << " " << n;
+      EXPECT_LE(m.stages, doubles ? 2 * log : 2 * (1 + (log + 1) / 2)) << name(schedule) << " " << n;
     }
   }
 }

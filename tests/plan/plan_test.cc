@@ -33,7 +33,14 @@ TEST(Plan, NamesAreParsedBack) {
   EXPECT_EQ(name(Schedule::tree), "tree");
   EXPECT_EQ(name(hier(Kind::direct, Kind::halving, 8)), "hier(direct,halving)/8");
   EXPECT_EQ(parse_schedule("hier(halving,direct)"), hier(Kind::halving, Kind::direct, 0));
-  for (const char* text : {"hier", "hier(ring,direct)/8", "hier(direct,halving)/", "hier(direct,halving)/6",
+  for (const Schedule& s :
+       {halving_by(4), hier(Kind::direct, Kind::halving, 8, 16), hier(Kind::halving, Kind::direct, 4, 8),
+        hier(Kind::halving, Kind::halving, 4, 8)})
+    EXPECT_EQ(parse_schedule(name(s)), s) << name(s);
+  EXPECT_EQ(name(hier(Kind::direct, Kind::halving, 8, 16)), "hier(direct,halving:16)/8");
+  for (const char* text : {"halving:", "halving:1", "halving:6", "halving:8 ", "direct:2",
+                           "hier(halving:4,halving:8)/8", "hier(halving,halving:8)", "hier",
+                           "hier(ring,direct)/8", "hier(direct,halving)/", "hier(direct,halving)/6",
                            "hier(direct,halving)8", "hier(direct,halving)/8 ", "hier(direct,halving)/0"}) {
     EXPECT_EQ(parse_schedule(text), std::nullopt) << text;
   }

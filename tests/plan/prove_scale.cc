@@ -14,8 +14,12 @@
 namespace detccl::plan::testing {
 namespace {
 
-constexpr Schedule kScaling[] = {Schedule::halving, hier(Kind::direct, Kind::halving, 8),
-                                 hier(Kind::halving, Kind::halving, 8), hier(Kind::direct, Kind::direct, 8)};
+constexpr Schedule kScaling[] = {Schedule::halving,
+                                 hier(Kind::direct, Kind::halving, 8),
+                                 hier(Kind::direct, Kind::halving, 8, 8),
+                                 hier(Kind::direct, Kind::halving, 8, 32),
+                                 hier(Kind::halving, Kind::halving, 8),
+                                 hier(Kind::direct, Kind::direct, 8)};
 
 /// Beyond this, shards that are apart in the input are too many transfers for a proof.
 constexpr std::uint32_t kMostApart = 4096;

@@ -57,7 +57,7 @@ std::string test_name(const Schedule& schedule) {
   std::string text = name(schedule);
   std::erase(text, ')');
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '(' || c == ',' || c == '/'; }, '_');
+      text.begin(), text.end(), [](char c) { return c == '(' || c == ',' || c == '/' || c == ':'; }, '_');
   return text;
 }
 

@@ -42,7 +42,9 @@ inline constexpr Schedule kSchedules[] = {Schedule::gather,
                                           Schedule::ring,
                                           Schedule::tree,
                                           Schedule::halving,
+                                          halving_by(4),
                                           hier(Kind::direct, Kind::halving, 4),
+                                          hier(Kind::direct, Kind::halving, 4, 8),
                                           hier(Kind::direct, Kind::direct, 2),
                                           hier(Kind::halving, Kind::direct, 8)};
 

@@ -76,6 +76,15 @@ TEST(Network, LaunchesAndFolds) {
   EXPECT_NEAR(run(p, scripts), 2 * tick + 9e-6, kExact);
 }
 
+TEST(Network, FurtherSendsAreOneAfterTheOther) {
+  Platform p = nodes(1, 3);
+  p.parameters.transfer = 50e-6;
+  // The second begins 50 us after the first, the link has time for both.
+  const std::vector<Script> scripts = {sends(0, {{1, 1e6}, {2, 1e6}}), receives(1, {{0, 1e6}}),
+                                       receives(2, {{0, 1e6}})};
+  EXPECT_NEAR(run(p, scripts), 2e-6 + 1e-5 + 50e-6, kExact);
+}
+
 TEST(Network, WaitingForEverIsAnError) {
   EXPECT_THROW(run(nodes(1, 2), {receives(0, {{1, 1}}), receives(1, {{0, 1}})}), std::runtime_error);
 }
@@ -101,7 +110,7 @@ TEST(Native, RingOverNodesIsCloseToItsClosedForm) {
 TEST(Native, TreeOverNodesIsCloseToItsClosedForm) {
   const Platform p = nodes(16, 4);
   const Protocol& simple = p.parameters.protocols[2];
-  for (const double bytes : {1e4, 1e9}) {
+  for (const double bytes : {1e4, 1e6, 3e7, 1e9}) {
     const double simulated = run(channel_platform(p, simple, true), tree_scripts(p, simple, bytes));
     EXPECT_NEAR(simulated / tree_seconds(p, simple, bytes), 1, 0.25) << bytes;
   }

@@ -80,6 +80,28 @@ TEST(Predict, ClosedFormsAreWhatIsSimulated) {
   }
 }
 
+/// Where ranks go in step, the time tick by tick is about what is simulated.
+TEST(Predict, TicksAreWhatIsSimulated) {
+  Options o = options(6, 8);
+  o.settings.scratch_limit = 256 << 20;
+  o.chunks = {16 << 20};
+  for (const char* name :
+       {"halving", "hier(direct,halving)/8", "hier(direct,halving:4)/8", "hier(direct,direct)/8"}) {
+    for (const auto collective : {Collective::all_reduce, Collective::reduce_scatter}) {
+      for (const std::uint64_t bytes : {std::uint64_t{1} << 20, std::uint64_t{128} << 20}) {
+        const Case c{collective, DataType::bfloat16, bytes};
+        o.most_messages = 4'000'000;
+        const auto simulated = predict(c, *plan::parse_schedule(name), o);
+        o.most_messages = 0;
+        const auto ticks = predict(c, *plan::parse_schedule(name), o);
+        ASSERT_TRUE(simulated && ticks);
+        EXPECT_EQ(ticks->how, "closed form");
+        EXPECT_NEAR(ticks->seconds / simulated->seconds, 1, 0.1) << name << " " << bytes;
+      }
+    }
+  }
+}
+
 TEST(Predict, SaysWhyThereIsNone) {
   Options o = options(1, 4);
   std::string why;

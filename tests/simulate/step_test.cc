@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "simulate/published.h"
 #include "simulate/report.h"
 #include "simulate/validate.h"
 
@@ -35,6 +36,20 @@ TEST(Step, RejectsWhatIsNone) {
   EXPECT_THROW(read_step(R"({"backward_ms": -1, "buckets": []})"), std::invalid_argument);
 }
 
+TEST(Step, BucketsMayBeOfAPartOfTheMachine) {
+  Options o;
+  o.platform.parameters = default_parameters("h200");
+  o.platform.domains = 4;
+  const Step step = read_step(
+      R"({"backward_ms": 1, "buckets": [{"bytes": 4194304, "nodes": 3, "gpus": 1}, {"bytes": 4194304}]})");
+  const StepReport report = predict_step(step, {plan::Schedule::direct}, o);
+  o.platform.domains = 3;
+  o.platform.gpus = 1;
+  const Case c{plan::Collective::reduce_scatter, contract::DataType::bfloat16, 4 << 20};
+  EXPECT_DOUBLE_EQ(report.bests[0].seconds, predict(c, plan::Schedule::direct, o)->seconds);
+  EXPECT_NE(report.bests[1].seconds, report.bests[0].seconds);
+}
+
 TEST(Reports, SayThatTheyArePredicted) {
   Study s;
   s.options.platform.parameters = default_parameters("h200");
@@ -51,6 +66,20 @@ TEST(Reports, SayThatTheyArePredicted) {
   EXPECT_EQ(json.at("rows").size(), 1u);
   EXPECT_GT(json.at("rows")[0].at("schedules").at("direct").at("us"), 0);
   EXPECT_NEAR(json.at("step").at("overhead_percent"), 100 * s.step->overhead(), 1e-9);
+}
+
+TEST(Validate, PublishedTimesAreNotFitted) {
+  const std::string file =
+      R"({"format": "detccl-published-1", "runs": [{"series": "s", "source": "u", "nodes": 2,
+    "gpus": 4, "port_gb_s": 25, "algorithm": "ring", "rows": [{"bytes": 1073741824, "us": 20000}]}]})";
+  ASSERT_TRUE(is_published(file));
+  const Validation v = validate("f", file, 0);
+  ASSERT_EQ(v.fits.size(), 1u);
+  // 14 steps of an eighth, in four rings of a port each.
+  EXPECT_NEAR(v.fits[0].points.at(0).predicted, 14 * 1073741824.0 / 32 / 25e9, 0.3e-3);
+  EXPECT_EQ(errors(v.fits[0].points, false).points, 1u);
+  EXPECT_FALSE(is_published("{}"));
+  EXPECT_THROW(validate_published("f", "{}"), std::invalid_argument);
 }
 
 TEST(Validate, FindsWhatTimesWereMadeOf) {

@@ -4,9 +4,10 @@
 // others of its block what they keep of its part, gets what it keeps of theirs, and folds. The owners of all
 // ranks' block have the result, which goes back the same way, level by level.
 //
-// Levels: halving doubles the blocks (distance 1, 2, 4 …); with a wide contract it begins with raw values
-// among 8 ranks. hier(a,b)/g goes from 1 to g ranks by a and on to all by b: direct is one level, halving one
-// per doubling. Rank i of a full block of g then talks to rank i of the others: rails.
+// Levels: halving doubles the blocks (distance 1, 2, 4 …), or joins up to `radix` of them at a time; with a
+// wide contract it begins with raw values among 8 ranks, or `radix`. hier(a,b)/g goes from 1 to g ranks by a
+// and on to all by b: direct is one level. Rank i of a full block of g then talks to rank i of the others:
+// rails.
 //
 // n ranks, L levels, S the message (reduce_scatter: all shards) in payload bytes, P in the accumulation type.
 // For n a power of two and halving, per rank:

@@ -35,7 +35,7 @@ Levels::Levels(const Spec& spec)
     if (kind == Kind::direct) {
       join(end);
     } else {
-      halve(end, wide);
+      halve(end, spec.schedule.radix, wide);
     }
   };
   if (spec.schedule.kind == Kind::hier) reach(spec.schedule.inner, std::min<std::uint64_t>(group_, all));
@@ -47,10 +47,17 @@ void Levels::join(std::uint64_t end) {
   if (sizes_.back() < end) sizes_.push_back(end);
 }
 
-void Levels::halve(std::uint64_t end, bool raw_first) {
+/// In as few levels as the radix allows, all of about the same factor, the smaller ones first.
+void Levels::halve(std::uint64_t end, std::uint32_t radix, bool raw_first) {
+  if (sizes_.size() == 1 && raw_first && end > 1)
+    sizes_.push_back(std::min(std::max<std::uint64_t>(kRawRanks, radix), end));
+  const auto doublings = [](std::uint64_t factor) {
+    return static_cast<unsigned>(std::bit_width(factor)) - 1;
+  };
+  const unsigned most = doublings(radix);
   while (sizes_.back() < end) {
-    const std::uint64_t factor = sizes_.size() == 1 && raw_first ? kRawRanks : 2;
-    sizes_.push_back(std::min(sizes_.back() * factor, end));
+    const unsigned left = doublings(end / sizes_.back()), levels = (left + most - 1) / most;
+    sizes_.push_back(sizes_.back() << (left / levels));
   }
 }
 

@@ -63,7 +63,7 @@ class Levels {
   std::uint64_t part_at(const Block& block, std::uint64_t element) const;
 
  private:
-  void halve(std::uint64_t end, bool raw_first);
+  void halve(std::uint64_t end, std::uint32_t radix, bool raw_first);
   void join(std::uint64_t end);
   std::size_t find_relayed() const;
   std::optional<std::uint64_t> number(const Block& block, std::uint32_t rank) const;
