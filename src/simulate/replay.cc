@@ -45,7 +45,7 @@ Call call_of(const Case& c, std::uint32_t ranks, const engine::Settings& setting
       call.tasks.push_back(shape);
   const plan::Spec& first = call.shapes.front();
   call.task_bytes = first.count * size * (first.collective == plan::Collective::reduce_scatter ? ranks : 1);
-  call.wave_bytes = engine::Planner(settings, 0, ranks).chunk_bytes(spec.schedule);
+  call.wave_bytes = engine::wanted_chunk(settings, spec.schedule);
   return call;
 }
 
@@ -112,15 +112,6 @@ Script script_of(std::uint32_t rank, const Waves& waves, const std::vector<Shape
 }
 
 }  // namespace
-
-engine::Settings gpu_settings() {
-  engine::Settings settings;
-  settings.tuning.chunk_bytes = std::uint64_t{32} << 20;
-  settings.tuning.chained_chunk_bytes = std::uint64_t{1} << 20;
-  settings.tuning.gather_limit = std::uint64_t{2} << 20;
-  settings.scratch_limit = std::size_t{64} << 20;
-  return settings;
-}
 
 std::uint64_t expected_messages(const Case& c, std::uint32_t ranks, const engine::Settings& settings) {
   const Call call = call_of(c, ranks, settings);
