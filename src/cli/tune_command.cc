@@ -52,6 +52,16 @@ std::string residuals(const std::vector<plan::tuner::Sample>& samples, const pla
   return text;
 }
 
+std::string times(const std::vector<plan::tuner::Sample>& samples, const plan::tuner::Coefficients& c) {
+  std::string text = "\ncollective, schedule, bytes, chunk: measured us, predicted us";
+  for (const plan::tuner::Sample& s : samples) {
+    text += fmt::format("\n{} {} {} {}: {:.1f} {:.1f}", plan::name(s.question.collective),
+                        plan::name(s.schedule), s.question.bytes, s.chunk, s.seconds * 1e6,
+                        s.seconds * (1 + plan::tuner::error(s, c)) * 1e6);
+  }
+  return text;
+}
+
 void check(const TuneOptions& o) {
   const SweepOptions& s = o.sweep;
   if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr &&
@@ -85,7 +95,7 @@ int run(const TuneOptions& o) {
   for (const std::string& failure : result.failures)
     remarks += "\nnot measured: " + failure;
   std::ofstream out(o.output, std::ios::binary | std::ios::trunc);
-  out << plan::tuner::write(c, remarks) << std::flush;
+  out << plan::tuner::write(c, remarks + times(result.samples, c)) << std::flush;
   if (!out) {
     std::cerr << "detccl tune: " << o.output << " cannot be written\n";
     return 2;

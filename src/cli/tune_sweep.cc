@@ -161,8 +161,8 @@ void append(const SweepOptions& o, const Run& run, const Json& document, SweepRe
     settings.near = o.group != 0 ? o.group : result.ranks;
     const auto bytes = row.at("bytes").get<std::uint64_t>();
     if (bytes == 0 || !settings.schedule) continue;
-    // Of several times the median; the lower end of its interval is less disturbed by others on the machine.
-    const double seconds = row.at("time_us").at("low").get<double>() * 1e-6;
+    // What others on the machine do makes times longer, never shorter.
+    const double seconds = row.at("time_us").at("min").get<double>() * 1e-6;
     const auto type = contract::DataType::float32;
     const auto question = engine::question(settings, run.collective, result.ranks, type, bytes);
     const plan::Schedule schedule = engine::choose_schedule(settings, result.ranks, bytes);

@@ -17,7 +17,7 @@ struct SweepOptions {
   std::uint32_t group = 0;  ///< ranks near each other; 0: all
   std::string contract = "tree";
   std::uint64_t most_bytes = std::uint64_t{64} << 20;
-  std::uint32_t calls = 15;  ///< timed, of each kind
+  std::uint32_t calls = 20;  ///< timed, of each kind
 };
 
 struct SweepResult {

@@ -107,7 +107,7 @@ std::size_t best(const std::vector<Option>& options) {
 }
 
 Choice Chooser::make(const Settings& settings, const Reduction& call, std::uint64_t bytes) const {
-  if (settings.coefficients != nullptr && ranks_ > 1) {
+  if (settings.coefficients != nullptr && ranks_ > 1 && bytes != 0) {
     const Question q = question(settings, call.collective, ranks_, call.type, bytes);
     const std::vector<Option> all = options(settings, *settings.coefficients, q);
     return all[best(all)].choice;

@@ -133,8 +133,9 @@ TEST(Work, CountsAreThoseOfThePlans) {
     const Sums counted = sums(done);
     const bool exact = spec.schedule.kind == Kind::gather || spec.schedule.kind == Kind::direct;
     const bool even = (spec.ranks & (spec.ranks - 1)) == 0 && spec.contract.block == 0;
-    // What is ragged is rounded up: in a round of its own the busiest rank may be another one.
-    const double most = exact ? 1.001 : even ? 1.2 : 2.6, least = exact ? 0.999 : 0.55;
+    // A tree's busiest rank may not be there; and what is ragged is rounded up: the busiest rank of each round
+    // may be another one.
+    const double most = exact ? 1.001 : chained ? 1.6 : even ? 1.2 : 3, least = exact ? 0.999 : 0.55;
     EXPECT_LE(counted.bytes, bytes * most) << describe(spec);
     EXPECT_GE(counted.bytes, bytes * least) << describe(spec);
     if (const auto in_step = steps(spec); in_step && !chained) {
@@ -142,7 +143,9 @@ TEST(Work, CountsAreThoseOfThePlans) {
     }
     sum = (done.mean.near_bytes + done.mean.far_bytes) * done.pieces * spec.ranks;
     if (chained && spec.contract.block == 0) {
-      EXPECT_NEAR(sum, everything, 0.5 * everything) << describe(spec);
+      // How far a reduce's result goes depends on the root.
+      const double off = spec.collective == Collective::all_reduce ? 0.3 : 0.6;
+      EXPECT_NEAR(sum, everything, off * everything) << describe(spec);
     }
   }
 }

@@ -65,7 +65,12 @@ void hop(Work& work, Round round, double bytes, double near, double far) {
   if (far > 0) work.rounds.push_back(round);
 }
 
-void ring(const Sizes& s, Work& work) {
+/// A reduce sends its results back as far as the root: half of the way, all roots together.
+double returned(const Question& q) {
+  return q.collective == Collective::all_reduce ? 1 : 0.5;
+}
+
+void ring(const Question& q, const Sizes& s, Work& work) {
   const double far = std::floor((s.n - 1) / s.near), near = s.n - 1 - far;
   const double folded = 2 * s.partial + s.payload;
   hop(work, {.steps = 1, .messages = 2, .folds = 1, .fold_bytes = folded}, s.partial, near, far);
@@ -75,11 +80,10 @@ void ring(const Sizes& s, Work& work) {
   const double all = s.partial + s.payload, one = std::max(s.partial, s.payload);
   busiest.near_bytes = far == 0 ? all : near == 0 ? 0 : one;
   busiest.far_bytes = far == 0 ? 0 : near == 0 ? all : one;
-  const double part = (s.n - 1) / s.n;
-  work.mean = busiest;
-  for (double Round::*figure :
-       {&Round::messages, &Round::near_bytes, &Round::far_bytes, &Round::folds, &Round::fold_bytes})
-    work.mean.*figure *= part;
+  const double part = (s.n - 1) / s.n, sent = s.partial + s.payload * returned(q);
+  work.mean = {.steps = 2, .messages = 4 * part, .folds = part, .fold_bytes = folded * part};
+  work.mean.near_bytes = busiest.near_bytes / all * sent * part;
+  work.mean.far_bytes = busiest.far_bytes / all * sent * part;
 }
 
 void tree(const Question& q, const Sizes& s, Work& work) {
@@ -88,7 +92,9 @@ void tree(const Question& q, const Sizes& s, Work& work) {
   };
   const double depth = levels(s.n), near = levels(s.near), far = depth - near;
   const double folded = 3 * s.partial;
-  hop(work, {.steps = 1, .messages = 3, .folds = 1, .fold_bytes = folded}, 2 * s.partial, near, far);
+  const bool pair = s.n == 2;  // which sends raw values only
+  hop(work, {.steps = 1, .messages = 3, .folds = 1, .fold_bytes = folded}, pair ? s.payload : 2 * s.partial,
+      near, far);
   const bool down = q.collective == Collective::all_reduce;
   if (down) {
     hop(work, {.steps = 1, .messages = 3}, 2 * s.payload, near, far);
@@ -97,8 +103,11 @@ void tree(const Question& q, const Sizes& s, Work& work) {
   }
   Round& busiest = work.busiest;
   busiest = {.steps = 3, .messages = down ? 7.0 : 5.0, .folds = 1, .fold_bytes = folded};
-  const double most =
-      down ? std::max(s.partial + 3 * s.payload, 2 * s.partial + s.payload) : 2 * s.partial + s.payload;
+  double most = 2 * s.partial + s.payload;
+  if (down) most = std::max(most, s.partial + 3 * s.payload);
+  if (s.n == 4) most = std::max(2 * s.partial, down ? 3 * s.payload : 0);
+  if (s.n == 3) most = s.partial + (down ? s.payload : 0);
+  if (pair) most = s.payload;
   (far == 0 ? busiest.near_bytes : busiest.far_bytes) = most;
   // n/2 leaves and n-2 nodes' sums go up, n-1 results down, or one to the root.
   const double sent = s.payload / 2 + s.partial * (s.n - 2) / s.n + s.payload * (down ? s.n - 1 : 1) / s.n;
@@ -211,7 +220,7 @@ Work work(const Question& question, const Schedule& schedule, double bytes) {
       direct(question, sizes, work);
       break;
     case Kind::ring:
-      ring(sizes, work);
+      ring(question, sizes, work);
       break;
     case Kind::tree:
       tree(question, sizes, work);
