@@ -83,6 +83,13 @@ TEST(TuneCommand, WritesAFileThatJobsChooseBy) {
   EXPECT_TRUE(contains(job.output, "predicted ")) << job.output;
   EXPECT_EQ(job.output.find(line), job.output.rfind(line)) << job.output;
 
+  // At debug every rank tells, and all tell the same.
+  const Outcome all = run("env DETCCL_LOG=debug " + perf.substr(perf.find("DETCCL_TUNING")));
+  const std::size_t first = all.output.find(line), last = all.output.rfind(line);
+  ASSERT_LT(first, last) << all.output;
+  EXPECT_EQ(all.output.substr(first, all.output.find('\n', first) - first),
+            all.output.substr(last, all.output.find('\n', last) - last));
+
   std::ofstream(file) << text << "step_us 1\n";
   const Outcome bad = run(perf);
   EXPECT_NE(bad.exit_code, 0);

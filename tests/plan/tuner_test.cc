@@ -133,8 +133,8 @@ TEST(Work, CountsAreThoseOfThePlans) {
     const Sums counted = sums(done);
     const bool exact = spec.schedule.kind == Kind::gather || spec.schedule.kind == Kind::direct;
     const bool even = (spec.ranks & (spec.ranks - 1)) == 0 && spec.contract.block == 0;
-    // A tree's busiest rank may not be there; and what is ragged is rounded up: the busiest rank of each round
-    // may be another one.
+    // A tree's busiest rank may not be there; and what is ragged is rounded up: the busiest rank of each
+    // round may be another one.
     const double most = exact ? 1.001 : chained ? 1.6 : even ? 1.2 : 3, least = exact ? 0.999 : 0.55;
     EXPECT_LE(counted.bytes, bytes * most) << describe(spec);
     EXPECT_GE(counted.bytes, bytes * least) << describe(spec);
