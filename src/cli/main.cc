@@ -11,6 +11,7 @@
 #include "cli/run_command.h"
 #include "cli/simulate_command.h"
 #include "cli/trace_command.h"
+#include "cli/tune_command.h"
 
 namespace {
 
@@ -19,7 +20,7 @@ using AddCommand = void (*)(CLI::App& app, int& status);
 constexpr AddCommand kCommands[] = {
     detccl::cli::add_doctor_command, detccl::cli::add_overhead_command, detccl::cli::add_plan_command,
     detccl::cli::add_report_command, detccl::cli::add_run_command,      detccl::cli::add_simulate_command,
-    detccl::cli::add_trace_command,
+    detccl::cli::add_trace_command,  detccl::cli::add_tune_command,
 };
 
 }  // namespace

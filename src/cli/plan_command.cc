@@ -4,23 +4,27 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "cli/plan_report.h"
 #include "cli/plan_table.h"
+#include "cli/plan_why.h"
 
 namespace detccl::cli {
 namespace {
 
 struct PlanOptions {
   std::string collective = "all_reduce", schedule = "direct", contract = "tree", type = "float32";
-  std::string bytes;
-  std::uint32_t ranks = 0;
+  std::string bytes, tuning;
+  std::uint32_t ranks = 0, group = 0;
+  bool why = false, host = false, schedule_given = false;
   std::optional<std::uint32_t> root, rank;
   Machine machine;
   bool prove = false, json = false, table = false;
@@ -90,8 +94,34 @@ plan::Spec spec_of(const PlanOptions& o, contract::DataType type) {
   return spec;
 }
 
+Why why_of(const PlanOptions& o, contract::DataType type) {
+  PlanOptions with = o;
+  if (!o.schedule_given) with.schedule = "direct";  // supports every contract
+  const plan::Spec spec = spec_of(with, type);
+  if (spec.count == 0) reject("--bytes", o.bytes, "something to choose for");
+  engine::Settings settings = o.host ? engine::Settings() : engine::gpu_defaults();
+  settings.contract = spec.contract;
+  if (o.schedule_given) settings.schedule = spec.schedule;
+  settings.group = o.group != 0 ? o.group : o.host ? std::bit_floor(spec.ranks) : 8;
+  if (o.group == 0 && o.host) settings.near = spec.ranks;
+  if (!std::has_single_bit(settings.group)) throw CLI::ValidationError("--group", "not a power of two");
+  const std::uint64_t shards = spec.collective == plan::Collective::reduce_scatter ? spec.ranks : 1;
+  const auto question = engine::question(settings, spec.collective, spec.ranks, type,
+                                         spec.count * shards * contract::size_of(type));
+  try {
+    return explain(settings, question, o.host, o.tuning);
+  } catch (const std::invalid_argument& e) {
+    throw CLI::ValidationError("--tuning", e.what());
+  }
+}
+
 int run(const PlanOptions& o) {
   const contract::DataType type = type_of(o);
+  if (o.why) {
+    const Why why = why_of(o, type);
+    std::cout << (o.json ? to_json(why) : to_text(why)) << std::flush;
+    return 0;
+  }
   if (o.table) {
     constexpr std::uint64_t kElements = std::uint64_t{16} << 20;  // long enough that no rounding shows
     std::cout << plan_table(contract_of(o), type, kElements) << std::flush;
@@ -114,8 +144,9 @@ void add_plan_command(CLI::App& app, int& status) {
       "--bytes", options->bytes,
       "Payload bytes of the whole message, with K, M or G for 2^10, 2^20 or 2^30. reduce_scatter: of "
       "all shards together, each shard a whole number of elements");
-  command->add_option("--schedule", options->schedule, std::string(plan::kScheduleSyntax))
-      ->capture_default_str();
+  CLI::Option* const schedule =
+      command->add_option("--schedule", options->schedule, std::string(plan::kScheduleSyntax))
+          ->capture_default_str();
   command->add_option("--contract", options->contract, std::string(contract::kContractSyntax))
       ->capture_default_str();
   command->add_option("--type", options->type, "Element type")->capture_default_str();
@@ -134,9 +165,24 @@ void add_plan_command(CLI::App& app, int& status) {
   command->add_flag("--prove", options->prove, "Prove the plan, out of place and in place");
   command->add_flag("--table", options->table,
                     "Instead: a table of all_reduce over 8 to 16385 ranks, for --contract and --type");
+  command->add_flag(
+      "--why", options->why,
+      "Instead: which schedule and chunk a job chooses (of --schedule, if given, only the chunk), "
+      "with the predicted times of all that there are, and the reason");
+  command->add_option(
+      "--tuning", options->tuning,
+      "--why: the job's DETCCL_TUNING file, or figures that are built in: host, h200 or gb200");
+  command->add_option(
+      "--group", options->group,
+      "--why: so many consecutive ranks are near each other, a power of two; 8 if not given, with "
+      "--host all");
+  command->add_flag("--host", options->host, "--why: on host memory");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Exit status: 0; 1 if the proof fails; 2 for bad usage.");
-  command->callback([options, &status] { status = run(*options); });
+  command->callback([options, schedule, &status] {
+    options->schedule_given = schedule->count() > 0;
+    status = run(*options);
+  });
 }
 
 }  // namespace detccl::cli

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/choice.h"
 #include "plan/prover.h"
 
 namespace detccl::engine {
@@ -15,11 +16,6 @@ namespace {
 /// Programs kept per communicator: a few shapes, times a piece per rank.
 std::size_t cache_capacity(std::uint32_t ranks) {
   return 64 + std::size_t{4} * ranks;
-}
-
-std::uint64_t message_bytes(const Reduction& call, std::uint32_t ranks) {
-  const std::uint64_t shards = call.collective == plan::Collective::reduce_scatter ? ranks : 1;
-  return call.count * shards * contract::size_of(call.type);
 }
 
 }  // namespace
@@ -106,7 +102,8 @@ Planner::Planner(const Settings& settings, std::uint32_t rank, std::uint32_t ran
     : settings_(settings),
       rank_(rank),
       ranks_(ranks),
-      cache_(std::make_unique<Cache>(std::move(source), cache_capacity(ranks), settings.prove)) {
+      cache_(std::make_unique<Cache>(std::move(source), cache_capacity(ranks), settings.prove)),
+      chooser_(std::make_unique<Chooser>(settings_, ranks)) {
 }
 
 Planner::~Planner() = default;
@@ -114,6 +111,10 @@ Planner::~Planner() = default;
 device::host::Arithmetic Planner::arithmetic(const Reduction& call) const {
   return {call.type, call.op,     settings_.contract.order, settings_.contract.accumulate,
           ranks_,    call.scalar, call.scalar_memory};
+}
+
+const Choice& Planner::choice(const Reduction& call) {
+  return chooser_->choose(call);
 }
 
 std::vector<Job> Planner::jobs(const Reduction& call) {
@@ -125,8 +126,9 @@ std::vector<Job> Planner::jobs(const Reduction& call) {
   spec.ranks = ranks_;
   spec.root = call.root;
   spec.stride = call.collective == plan::Collective::reduce_scatter ? call.count : 0;
-  spec.schedule = choose_schedule(settings_, ranks_, message_bytes(call, ranks_));
-  const std::uint64_t chunk = chunk_elements(settings_, call.collective, spec.schedule, ranks_, call.type);
+  const Choice& chosen = choice(call);
+  spec.schedule = chosen.schedule;
+  const std::uint64_t chunk = chosen.chunk;
   const std::size_t size = contract::size_of(call.type);
   if (call.count / chunk >= kMaxJobs) throw std::invalid_argument(kTooManyChunks);
 

@@ -76,16 +76,23 @@ std::uint64_t affordable(const contract::Contract& contract, bool whole_shards, 
   return less(budget, 4 * kSlotAlignment) / (2 * partial + 2 * payload);
 }
 
+}  // namespace
+
+/// A launch costs as much time as some hundred KB on their way, so chunks are large, two of them under way:
+/// one is exchanged while the other is folded.
+Settings gpu_defaults() {
+  Settings settings;
+  settings.tuning.chunk_bytes = std::uint64_t{32} << 20;
+  settings.tuning.chained_chunk_bytes = std::uint64_t{1} << 20;
+  settings.tuning.gather_limit = std::uint64_t{2} << 20;
+  settings.scratch_limit = std::size_t{64} << 20;
+  return settings;
+}
+
 std::uint64_t wanted_chunk(const Settings& settings, plan::Schedule schedule) {
   if (settings.chunk_bytes != 0) return settings.chunk_bytes;
   const bool chained = schedule.kind == plan::Kind::ring || schedule.kind == plan::Kind::tree;
   return chained ? settings.tuning.chained_chunk_bytes : settings.tuning.chunk_bytes;
-}
-
-}  // namespace
-
-std::uint64_t Planner::chunk_bytes(plan::Schedule schedule) const {
-  return wanted_chunk(settings_, schedule);
 }
 
 plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, std::uint64_t message_bytes) {

@@ -94,7 +94,8 @@ ncclResult_t connect_on_host(Communicator& communicator) {
       if (result != ncclSuccess) return result;
     }
     leave_at_exit();
-    const engine::Settings settings = engine_settings(runtime().environment.configuration(), true, hellos);
+    engine::Settings settings = engine_settings(runtime().environment.configuration(), true, hellos);
+    settings.on_choice = choice_log(communicator.name(), communicator.rank());
     communicator.set_shadow(std::make_unique<Shadow>(std::move(exchange), settings));
     log_line(LogLevel::debug, fmt::format("{}: connected", communicator.name()));
     return ncclSuccess;

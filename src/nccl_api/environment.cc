@@ -8,6 +8,9 @@
 #include <charconv>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
+
+#include "plan/tuner/file.h"
 
 namespace detccl::nccl_api {
 namespace {
@@ -65,6 +68,11 @@ bool take_chunk(std::string_view text, Configuration& c) {
   const auto bytes = parse_bytes(text);
   if (!bytes || *bytes < 64 || *bytes > (std::size_t{1} << 30)) return false;
   c.chunk_bytes = *bytes;
+  return true;
+}
+
+bool take_tuning(std::string_view text, Configuration& c) {
+  c.tuning_file = text;
   return true;
 }
 
@@ -195,6 +203,10 @@ constexpr std::array kVariables = {
              "Thread blocks of a rank's kernel in schedule peer.", take_peer_blocks},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
+    Variable{"DETCCL_TUNING", "", "a file that `detccl tune` has written",
+             "What the machine's operations cost, from which schedule and chunk are chosen where they are "
+             "auto. Without it: by fixed limits.",
+             take_tuning},
     Variable{"DETCCL_GROUP", "auto", "auto, or a power of two",
              "For schedules hier(A,B) without a group of their own: so many consecutive ranks are near each "
              "other, "
@@ -308,6 +320,7 @@ Environment Environment::read(const char* const* entries) {
     environment.take(entry.substr(0, equals), entry.substr(equals + 1));
   }
   environment.check_combinations();
+  environment.read_tuning();
   return environment;
 }
 
@@ -336,6 +349,16 @@ void Environment::check_combinations() {
                   "any contract, ring with "
                   "linear, tree, halving and hier with tree",
                   plan::name(*schedule), contract::to_string(contract)));
+}
+
+void Environment::read_tuning() {
+  if (configuration_.tuning_file.empty()) return;
+  try {
+    configuration_.tuning =
+        std::make_shared<const plan::tuner::Coefficients>(plan::tuner::read_file(configuration_.tuning_file));
+  } catch (const std::invalid_argument& e) {
+    problems_.push_back(fmt::format("DETCCL_TUNING={}", e.what()));
+  }
 }
 
 std::optional<std::string> check_value(std::string_view name, std::string_view value) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "contract/contract.h"
 #include "plan/plan.h"
+#include "plan/tuner/coefficients.h"
 
 namespace detccl::nccl_api {
 
@@ -27,8 +29,10 @@ struct Configuration {
   bool peer = false;                       ///< schedule peer: kernels over peer memory, GPUs only
   std::uint32_t peer_blocks = 8;           ///< of those kernels
   std::size_t chunk_bytes = 0;             ///< 0: chosen
-  std::uint32_t group = 0;                 ///< ranks that are near each other; 0: found out
-  std::size_t scratch_bytes = 0;           ///< per communicator; 0: chosen
+  std::string tuning_file;                 ///< empty: none
+  std::shared_ptr<const plan::tuner::Coefficients> tuning;  ///< what is in it
+  std::uint32_t group = 0;                                  ///< ranks that are near each other; 0: found out
+  std::size_t scratch_bytes = 0;                            ///< per communicator; 0: chosen
   LogLevel log = LogLevel::warn;
   bool prove = false;
   bool disable = false;
@@ -70,6 +74,7 @@ class Environment {
  private:
   void take(std::string_view name, std::string_view value);
   void check_combinations();
+  void read_tuning();
 
   Configuration configuration_;
   std::vector<std::string> problems_;

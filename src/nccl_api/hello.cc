@@ -54,6 +54,8 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[5], c.scratch_bytes == 0 ? "auto" : fmt::to_string(c.scratch_bytes));
   assign(hello.settings[6], c.fallback_native ? "native" : "error");
   assign(hello.settings[8], c.group == 0 ? "auto" : fmt::to_string(c.group));
+  assign(hello.settings[9],
+         c.tuning == nullptr ? "none" : fmt::format("{:016x}", plan::tuner::hash(*c.tuning)));
   hello.host = host_number();
   hello.domain = hello.host;
   hello.process = static_cast<std::uint32_t>(::getpid());

@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "nccl_api/log.h"
 #include "nccl_api/topology.h"
@@ -11,16 +14,9 @@
 namespace detccl::nccl_api {
 namespace {
 
-/// Two chunks under way: one is exchanged while the other is folded.
-constexpr std::size_t kGpuScratch = std::size_t{64} << 20;
-
-/// A launch costs as much time as some hundred KB on their way, so chunks are large.
-engine::Tuning gpu_tuning() {
-  engine::Tuning tuning;
-  tuning.chunk_bytes = std::uint64_t{32} << 20;
-  tuning.chained_chunk_bytes = std::uint64_t{1} << 20;
-  tuning.gather_limit = std::uint64_t{2} << 20;
-  return tuning;
+bool in_one_domain(std::span<const Hello> hellos) {
+  return std::all_of(hellos.begin(), hellos.end(),
+                     [&](const Hello& h) { return h.domain == hellos[0].domain; });
 }
 
 bool is_ours(const Hello& hello) {
@@ -43,19 +39,30 @@ std::uint32_t groups_of(std::span<const Hello> hellos, bool wanted) {
 }  // namespace
 
 engine::Settings engine_settings(const Configuration& c, bool on_host, std::span<const Hello> hellos) {
-  engine::Settings settings;
+  engine::Settings settings = on_host ? engine::Settings() : engine::gpu_defaults();
   const bool grouped = c.schedule && c.schedule->kind == plan::Kind::hier && c.schedule->group == 0;
   settings.group = c.group != 0 ? c.group : groups_of(hellos, grouped);
+  if (c.group == 0 && in_one_domain(hellos)) settings.near = static_cast<std::uint32_t>(hellos.size());
   settings.contract = c.contract;
   settings.schedule = c.schedule;
   settings.chunk_bytes = c.chunk_bytes;
   settings.prove = c.prove;
-  if (!on_host) {
-    settings.tuning = gpu_tuning();
-    settings.scratch_limit = kGpuScratch;
-  }
+  settings.coefficients = c.tuning;
   if (c.scratch_bytes != 0) settings.scratch_limit = c.scratch_bytes;
   return settings;
+}
+
+std::function<void(const engine::Reduction&, const engine::Choice&)> choice_log(const std::string& name,
+                                                                                int rank) {
+  const LogLevel level = rank == 0 ? LogLevel::info : LogLevel::debug;
+  if (!logs(level)) return {};
+  return [name, level](const engine::Reduction& call, const engine::Choice& choice) {
+    std::string line = fmt::format("{}: {} of {} {} goes by {}, {} elements a chunk", name,
+                                   plan::name(call.collective), call.count, contract::name(call.type),
+                                   plan::name(choice.schedule), std::min(choice.chunk, call.count));
+    if (choice.predicted > 0) line += fmt::format(", predicted {:.1f} us", choice.predicted * 1e6);
+    log_line(level, line);
+  };
 }
 
 }  // namespace detccl::nccl_api

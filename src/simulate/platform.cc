@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "plan/tuner/coefficients.h"
+
 namespace detccl::simulate {
 namespace {
 
@@ -19,37 +21,25 @@ std::vector<Protocol> nccl_protocols() {
   };
 }
 
-Parameters h200() {
+/// The figures of the cost model, and what only a simulation looks at. `beside`: folds beside communication.
+Parameters from_tuner(std::string_view name, double beside) {
+  const plan::tuner::Coefficients c = plan::tuner::built_in(name);
   Parameters p;
-  p.name = "h200";
-  p.source =
-      "NVLink 18 x 20.6 GB/s, hops and launches: NCCL's tuning constants; port 400 Gb/s line rate; folds "
-      "measured on one H200 (perf/results/fold_h200.json); a further send: all-to-all of 1 KB by 2 and 8 "
-      "ranks on "
-      "one H200; launches of folds assumed";
-  p.nvlink = {370.8 * kGiga, 3.4 * kMicro};
-  p.network = {50 * kGiga, 14 * kMicro};
-  p.launch = 8.4 * kMicro;
-  p.transfer = 1.2 * kMicro;
-  p.fold_launch = 4 * kMicro;
-  p.fold_next = 2 * kMicro;
-  p.fold_bandwidth = 4050 * kGiga;
-  p.fold_bandwidth_beside = 2700 * kGiga;
+  p.name = c.name;
+  p.source = c.source;
+  p.nvlink = {c.near.bandwidth, c.near.latency};
+  p.network = {c.far.bandwidth, c.far.latency};
+  p.launch = c.step;
+  p.transfer = c.message;
+  p.fold_launch = c.fold_launch;
+  p.fold_next = c.fold_launch / 2;  // assumed, as fold_launch is
+  p.fold_bandwidth = c.fold_bandwidth;
+  p.fold_bandwidth_beside = beside;
   p.protocols = nccl_protocols();
   return p;
 }
 
-Parameters gb200() {
-  Parameters p = h200();
-  p.name = "gb200";
-  p.source =
-      "NVLink 18 x 40.1 GB/s, hops and launches: NCCL's tuning constants; port 400 Gb/s line rate; folds: "
-      "8 TB/s of memory at the part of it that they reach on an H200, not measured";
-  p.nvlink.bandwidth = 721.8 * kGiga;
-  p.fold_bandwidth *= 8.0 / 4.8;
-  p.fold_bandwidth_beside *= 8.0 / 4.8;
-  return p;
-}
+constexpr double kBesideH200 = 2700 * kGiga;
 
 using Json = nlohmann::json;
 
@@ -80,8 +70,8 @@ void take_protocol(const Json& object, Protocol& p) {
 }  // namespace
 
 Parameters default_parameters(std::string_view name) {
-  if (name == "h200") return h200();
-  if (name == "gb200") return gb200();
+  if (name == "h200") return from_tuner(name, kBesideH200);
+  if (name == "gb200") return from_tuner(name, kBesideH200 * (8.0 / 4.8));
   throw std::invalid_argument("no parameters '" + std::string(name) + "': h200 or gb200");
 }
 

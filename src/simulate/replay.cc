@@ -42,15 +42,6 @@ Script script_of(std::uint32_t rank, const Waves& waves, const Platform& platfor
 
 }  // namespace
 
-engine::Settings gpu_settings() {
-  engine::Settings settings;
-  settings.tuning.chunk_bytes = std::uint64_t{32} << 20;
-  settings.tuning.chained_chunk_bytes = std::uint64_t{1} << 20;
-  settings.tuning.gather_limit = std::uint64_t{2} << 20;
-  settings.scratch_limit = std::size_t{64} << 20;
-  return settings;
-}
-
 std::vector<Script> replay(const Case& c, const Platform& platform, const engine::Settings& settings) {
   const Waves waves = arrange(c, platform.ranks(), settings);
   std::vector<Script> scripts;

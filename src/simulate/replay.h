@@ -20,7 +20,9 @@ struct Case {
 };
 
 /// The engine's settings on GPUs.
-engine::Settings gpu_settings();
+inline engine::Settings gpu_settings() {
+  return engine::gpu_defaults();
+}
 
 /// About as many messages as replay() makes, without making them.
 std::uint64_t expected_messages(const Case& c, std::uint32_t ranks, const engine::Settings& settings);

@@ -40,7 +40,7 @@ Call call_of(const Case& c, std::uint32_t ranks, const engine::Settings& setting
       call.tasks.push_back(shape);
   const plan::Spec& first = call.shapes.front();
   call.task_bytes = first.count * size * (first.collective == plan::Collective::reduce_scatter ? ranks : 1);
-  call.wave_bytes = engine::Planner(settings, 0, ranks).chunk_bytes(spec.schedule);
+  call.wave_bytes = engine::wanted_chunk(settings, spec.schedule);
   return call;
 }
 

@@ -129,4 +129,43 @@ TEST(PlanCommand, BadUsageExitsWith2AndSaysWhy) {
   }
 }
 
+TEST(PlanCommand, WhyShowsTheChoiceAndTheReason) {
+  const Outcome o = run("plan --why --collective all_reduce --ranks 2432 --bytes 64M --type bfloat16");
+  EXPECT_EQ(o.status, 0) << o.output;
+  EXPECT_TRUE(contains(o.output, "\n> direct ")) << o.output;
+  EXPECT_TRUE(contains(o.output, "no tuning file")) << o.output;
+  const Outcome tuned =
+      run("plan --why --json --collective all_reduce --ranks 2432 --bytes 64M --tuning h200 --group 8");
+  EXPECT_EQ(tuned.status, 0) << tuned.output;
+  const auto json = nlohmann::json::parse(tuned.output);
+  const std::string schedule = json.at("chosen").at("schedule");
+  EXPECT_TRUE(contains(schedule, "hier(")) << schedule;  // the network carries an eighth of it
+  EXPECT_TRUE(contains(json.at("chosen").at("reason"), "without a tuning file it would be direct"));
+  double before = 0;
+  for (const auto& option : json.at("options")) {
+    double sum = 0;
+    for (const auto& [term, us] : option.at("terms_us").items())
+      sum += (term == "hidden" ? -1 : 1) * us.get<double>();
+    const double all = option.at("predicted_us");
+    EXPECT_NEAR(sum, all, 1e-6 * all);
+    EXPECT_GE(all, before);
+    before = all;
+  }
+}
+
+TEST(PlanCommand, WhyKeepsToAGivenSchedule) {
+  const Outcome o = run("plan --why --host --ranks 4 --bytes 1M --schedule tree --tuning host --json");
+  EXPECT_EQ(o.status, 0) << o.output;
+  for (const auto& option : nlohmann::json::parse(o.output).at("options"))
+    EXPECT_EQ(option.at("schedule"), "tree");
+}
+
+TEST(PlanCommand, WhyNamesWhatIsWrong) {
+  const Outcome o = run("plan --why --ranks 4 --bytes 1M --tuning /there/is/none");
+  EXPECT_EQ(o.status, 2);
+  EXPECT_TRUE(contains(o.output, "/there/is/none cannot be read")) << o.output;
+  EXPECT_EQ(run("plan --why --ranks 4 --bytes 1M --group 3").status, 2);
+  EXPECT_EQ(run("plan --why --ranks 4 --bytes 0").status, 2);
+}
+
 }  // namespace

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh FOLDER TRACE_GENERATOR COMPILER_ARGUMENTS…: builds the fuzz target in FOLDER and runs it for
-# DETCCL_FUZZ_SECONDS (20), on traces of the generator to begin with. Exit status 77: no clang with libFuzzer.
+# run.sh FOLDER SEEDS COMPILER_ARGUMENTS…: builds the fuzz target in FOLDER and runs it for DETCCL_FUZZ_SECONDS
+# (20). SEEDS: a folder of inputs to begin with, or the program that generates traces. Exit status 77: no clang
+# with libFuzzer.
 # What makes it fail is kept in FOLDER/findings.
 set -euo pipefail
 
 folder=$1
-generator=$2
+given=$2
 shift 2
 seconds=${DETCCL_FUZZ_SECONDS:-20}
 
@@ -41,14 +42,18 @@ for source in "${sources[@]}"; do
   compile "$source"
   objects+=("$(basename "$source").o")
 done
-clang++ -fsanitize=fuzzer,address,undefined "${objects[@]}" "${libraries[@]}" -pthread -o trace_reader_fuzz
+clang++ -fsanitize=fuzzer,address,undefined "${objects[@]}" "${libraries[@]}" -pthread -o fuzz_target
 
 rm -rf seeds
 mkdir -p corpus findings seeds
-"$generator" seeds/raw --ranks 8 --steps 2
-"$generator" seeds/packed --ranks 8 --steps 2 --seal
-for kind in raw packed; do
-  for rank in 0 7; do cp "seeds/$kind/rank-0000$rank.dtr" "corpus/$kind-$rank"; done
-done
-./trace_reader_fuzz -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
+if [ -d "$given" ]; then
+  cp "$given"/* corpus
+else
+  "$given" seeds/raw --ranks 8 --steps 2
+  "$given" seeds/packed --ranks 8 --steps 2 --seal
+  for kind in raw packed; do
+    for rank in 0 7; do cp "seeds/$kind/rank-0000$rank.dtr" "corpus/$kind-$rank"; done
+  done
+fi
+./fuzz_target -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
   -artifact_prefix=findings/ -print_final_stats=1 corpus

@@ -2,9 +2,14 @@
 #include "nccl_api/environment.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include "plan/tuner/file.h"
 
 namespace detccl::nccl_api {
 namespace {
@@ -36,6 +41,26 @@ TEST(Environment, DefaultsAreThoseOfTheTable) {
     EXPECT_EQ(c.trace, unset.trace);
     EXPECT_EQ(c.trace_folder, unset.trace_folder);
   }
+}
+
+TEST(Environment, ATuningFileIsReadAndItsMistakesAreNamed) {
+  EXPECT_EQ(read({"DETCCL_TUNING="}).configuration().tuning, nullptr);
+  const Environment none = read({"DETCCL_TUNING=/there/is/none"});
+  EXPECT_EQ(none.problems(), std::vector<std::string>{"DETCCL_TUNING=/there/is/none cannot be read"});
+  const std::string file = testing::TempDir() + "detccl-tuning-" + std::to_string(getpid());
+  const std::string text = plan::tuner::write(plan::tuner::built_in("host"));
+  std::ofstream(file) << text;
+  const Environment good = read({"DETCCL_TUNING=" + file});
+  EXPECT_TRUE(good.problems().empty());
+  ASSERT_NE(good.configuration().tuning, nullptr);
+  EXPECT_EQ(plan::tuner::hash(*good.configuration().tuning), plan::tuner::hash(plan::tuner::parse(text)));
+  std::ofstream(file) << text << "overlap 2\n";
+  const Environment bad = read({"DETCCL_TUNING=" + file});
+  ASSERT_EQ(bad.problems().size(), 1u);
+  EXPECT_EQ(bad.problems()[0].find("DETCCL_TUNING=" + file + ": line "), 0u) << bad.problems()[0];
+  EXPECT_NE(bad.problems()[0].find("'overlap'"), std::string::npos) << bad.problems()[0];
+  EXPECT_EQ(bad.configuration().tuning, nullptr);
+  std::remove(file.c_str());
 }
 
 TEST(Environment, TakesWhatIsAllowed) {

@@ -42,6 +42,23 @@ TEST(Hello, EverySettingCounts) {
   EXPECT_EQ(line(prove), "ranks disagree on DETCCL_PROVE: 0 on rank 0; 1 on rank 1");
 }
 
+TEST(Hello, TheFiguresOfTuningFilesHaveToAgree) {
+  const auto with = [](const char* name) {
+    Configuration c;
+    c.tuning_file = "/anywhere/on/this/host";
+    c.tuning = std::make_shared<const plan::tuner::Coefficients>(plan::tuner::built_in(name));
+    return make_hello(c, 100, "");
+  };
+  std::vector<Hello> all = {with("h200"), with("h200")};
+  EXPECT_EQ(find_disagreement(all), std::nullopt);
+  all.push_back(with("gb200"));
+  const std::string two = find_disagreement(all).value_or("");
+  EXPECT_NE(two.find("ranks disagree on the figures of DETCCL_TUNING: "), std::string::npos) << two;
+  EXPECT_NE(two.find(" on ranks 0-1"), std::string::npos) << two;
+  all[2] = make_hello({}, 100, "");
+  EXPECT_NE(find_disagreement(all).value_or("").find("none on rank 2"), std::string::npos);
+}
+
 TEST(Hello, StrangersAreFound) {
   std::vector<Hello> all = hellos(3);
   all[2].magic[7] = '9';

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/choice.h"
 #include "engine/cuda/load_once.h"
 #include "engine/cuda/run.h"
 
@@ -86,13 +87,19 @@ void StreamEngine::warm_up() {
   const Memory& memory = reserve_->greeting;
   const cudaStream_t stream = reserve_->side_streams.get(0);
   check(cudaMemsetAsync(memory.data(), 0, memory.size(), stream), "cudaMemsetAsync");
-  for (const std::uint64_t count : warm_up_counts(settings_, ranks_)) {
+  const auto run = [&](plan::Schedule schedule, std::uint64_t count) {
     Reduction call;
     call.send = call.receive = memory.data();
     call.count = count;
+    call.schedule = schedule;
     const Work work{this, {{call, stream}}};
     enqueue({&work, 1});
-  }
+  };
+  const auto counts = warm_up_counts(settings_, ranks_);
+  for (const std::uint64_t count : counts)
+    run(choose_schedule(settings_, ranks_, count * sizeof(float)), count);
+  for (const plan::Schedule& schedule : tuned_schedules(settings_, ranks_))
+    run(schedule, counts.front());
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 

@@ -33,13 +33,13 @@ std::shared_ptr<const StreamProgram> TaskSource::prepared(const Job& job,
 
 void TaskSource::append(const Reduction& call, std::vector<Task>& tasks) {
   const device::host::Arithmetic arithmetic = planner_.arithmetic(call);
+  const std::uint64_t wave_bytes = planner_.choice(call).wave_bytes;
   for (const Job& job : planner_.jobs(call)) {
     const std::uint64_t shards = job.spec.collective == plan::Collective::reduce_scatter ? ranks_ : 1;
     Task task{prepared(job, arithmetic), arithmetic, job.input, job.output, 0, 0};
     task.bytes = job.spec.count * shards * contract::size_of(call.type);
     // One rank has nothing to wait for, so nothing to overlap.
-    task.wave_bytes =
-        ranks_ == 1 ? std::numeric_limits<std::uint64_t>::max() : planner_.chunk_bytes(job.spec.schedule);
+    task.wave_bytes = ranks_ == 1 ? std::numeric_limits<std::uint64_t>::max() : wave_bytes;
     tasks.push_back(std::move(task));
   }
 }

@@ -154,7 +154,9 @@ ncclResult_t make_shadow(Communicator& communicator) {
     if (result != ncclSuccess) return result;
   }
   const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, hellos);
-  auto engine = std::make_unique<StreamEngine>(settings, static_cast<std::uint32_t>(communicator.rank()),
+  engine::Settings told = settings;
+  told.on_choice = choice_log(communicator.name(), communicator.rank());
+  auto engine = std::make_unique<StreamEngine>(told, static_cast<std::uint32_t>(communicator.rank()),
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
                                                std::move(exchange), std::move(reserve));
   if (const Configuration& c = runtime().environment.configuration(); c.peer && communicator.ranks() > 1) {

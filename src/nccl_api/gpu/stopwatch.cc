@@ -43,9 +43,7 @@ Stopwatch::~Stopwatch() {
 
 std::string Stopwatch::schedule_of(const engine::Reduction& call) const {
   if (peer_) return "peer";
-  const std::uint64_t shards = call.collective == plan::Collective::reduce_scatter ? ranks_ : 1;
-  return plan::name(
-      engine::choose_schedule(settings_, ranks_, call.count * shards * contract::size_of(call.type)));
+  return plan::name(chooser_.choose(call).schedule);
 }
 
 void Stopwatch::tell(const engine::Reduction& call, profile::Moment moment, std::uint64_t nanoseconds) const {

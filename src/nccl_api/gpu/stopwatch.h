@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/choice.h"
 #include "engine/cuda/stream_engine.h"
 #include "profile/operation.h"
 
@@ -21,7 +22,7 @@ class Stopwatch {
   /// `communicator`: as profile::Operation has it; `peer`: its reductions go over peer memory.
   Stopwatch(const engine::Settings& settings, std::uint64_t communicator, std::uint32_t rank,
             std::uint32_t ranks, bool peer)
-      : settings_(settings), communicator_(communicator), rank_(rank), ranks_(ranks), peer_(peer) {}
+      : chooser_(settings, ranks), communicator_(communicator), rank_(rank), ranks_(ranks), peer_(peer) {}
   ~Stopwatch();
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
@@ -47,7 +48,7 @@ class Stopwatch {
   void collect();
   Measurement* make(Measurement& measurement);
 
-  const engine::Settings settings_;
+  mutable engine::Chooser chooser_;  ///< as the engine's
   const std::uint64_t communicator_;
   const std::uint32_t rank_, ranks_;
   const bool peer_;

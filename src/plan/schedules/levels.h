@@ -38,6 +38,8 @@ class Levels {
 
   /// Levels above the single ranks; the block of the last one is all ranks.
   std::size_t count() const { return sizes_.size() - 1; }
+  /// Ranks of a full block of `level`.
+  std::uint64_t size(std::size_t level) const { return sizes_[level]; }
   Block block(std::size_t level, std::uint32_t rank) const;
   /// hier: the level in which a last group that is not full joins others, or 0. Its ranks have to do with
   /// owners of every rail there. So that no rank talks to more than a group has ranks and there are groups,
