@@ -54,6 +54,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[5], c.scratch_bytes == 0 ? "auto" : fmt::to_string(c.scratch_bytes));
   assign(hello.settings[6], c.fallback_native ? "native" : "error");
   assign(hello.settings[8], c.group == 0 ? "auto" : fmt::to_string(c.group));
+  assign(hello.settings[9], fmt::to_string(c.profiler_shadow));
   hello.host = host_number();
   hello.process = static_cast<std::uint32_t>(::getpid());
   hello.address_bytes = address_bytes;
@@ -88,6 +89,14 @@ std::optional<std::string> find_problem(std::span<const Hello> hellos) {
     if (!problem.empty()) return fmt::format("rank {}: {}", rank, problem);
   }
   return std::nullopt;
+}
+
+std::uint64_t communicator_number(std::span<const Hello> hellos) {
+  if (hellos.empty()) return 1;
+  std::uint64_t number = hellos[0].host;
+  for (const std::uint64_t part : {std::uint64_t{hellos[0].process}, std::uint64_t{hellos[0].creation_order}})
+    number = (number ^ part) * 0x9e3779b97f4a7c15u;
+  return number;
 }
 
 std::string rank_list(std::span<const std::size_t> ranks) {

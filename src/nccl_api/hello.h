@@ -19,7 +19,7 @@ struct Hello {
   using Text = std::array<char, 48>;  // zero-terminated
 
   std::array<char, 8> magic{};
-  std::array<Text, 9> settings{};    ///< as written in the environment; see kSettingNames
+  std::array<Text, 10> settings{};   ///< as written in the environment; see kSettingNames
   std::uint64_t address_bytes = 0;   ///< of the worker's address
   std::uint64_t host = 0;            ///< host_number()
   std::uint32_t process = 0;         ///< its number on the host
@@ -28,9 +28,9 @@ struct Hello {
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
-inline constexpr std::array<std::string_view, 9> kSettingNames = {
+inline constexpr std::array<std::string_view, 10> kSettingNames = {
     "DetCCL's version", "DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK", "DETCCL_PROVE",
-    "DETCCL_SCRATCH",   "DETCCL_FALLBACK", "NCCL_ALGO",       "DETCCL_GROUP"};
+    "DETCCL_SCRATCH",   "DETCCL_FALLBACK", "NCCL_ALGO",       "DETCCL_GROUP", "DETCCL_PROFILER_SHADOW"};
 
 Hello make_hello(const Configuration& configuration, std::size_t address_bytes, std::string_view problem);
 
@@ -43,6 +43,10 @@ std::optional<std::string> find_disagreement(std::span<const Hello> hellos);
 
 /// "rank 2: UCX cannot be loaded", or nothing if all ranks can take part.
 std::optional<std::string> find_problem(std::span<const Hello> hellos);
+
+/// For profilers: tells the job's communicators apart, the same on all ranks, from rank 0's host, process and
+/// count. 1 for a communicator of one rank, which says no hello.
+std::uint64_t communicator_number(std::span<const Hello> hellos);
 
 /// "0-2, 5"; ascending.
 std::string rank_list(std::span<const std::size_t> ranks);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "engine/reduction.h"
 #include "nccl_api/nccl_headers.h"
 
@@ -11,6 +13,9 @@ struct QueuedReduction {
   engine::Reduction call;
   const void* scalar_memory = nullptr;  ///< where PreMulSum's factor is read when the reduction runs
   cudaStream_t stream = nullptr;        ///< on GPUs
+  bool alone = false;                   ///< not in a group
+  /// The same reduction by the real library, its result elsewhere; set where one may be asked for.
+  std::function<ncclResult_t(void* receive)> native;
 };
 
 }  // namespace detccl::nccl_api

@@ -159,7 +159,15 @@ ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Ca
     }
     std::vector<std::unique_ptr<Lane>> lanes;
     lanes.push_back(std::make_unique<Lane>(communicator));
-    lanes.back()->push(reduction);
+    QueuedReduction alone = reduction;
+    alone.alone = true;
+    if (runtime().environment.configuration().profiler_shadow != 0)
+      alone.native = [c](void* receive) {
+        Call elsewhere = c;
+        elsewhere.receive = receive;
+        return call_real(elsewhere, c.count);
+      };
+    lanes.back()->push(alone);
     return run(lanes);
   };
   Tracing* tracing = runtime().tracing.get();
