@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/overhead_report.h"
 
+#include "cli/overhead_totals.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
-#include <numeric>
 
 namespace detccl::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 std::string size_name(unsigned doubling) {
   if (doubling == 0) return "0";
@@ -27,56 +24,10 @@ std::string type_name(const std::string& datatype) {
              : datatype;
 }
 
-const char* clock_name(Clock clock) {
-  constexpr const char* kNames[] = {"unknown", "network", "gpu"};
-  return kNames[static_cast<std::size_t>(clock)];
-}
-
 std::string overhead_name(const Compared& c) {
   const std::string source =
       c.source == Compared::Source::shadow ? fmt::format("shadow, {} pairs", c.pairs) : "baseline";
   return fmt::format("{:+.1f} % ± {:.1f} ({})", 100 * c.overhead.ratio, 100 * c.overhead.uncertainty, source);
-}
-
-/// Mean over the ranks where it is known; below 0 where it is not known.
-double step_share(const Operations& operations) {
-  const auto& shares = operations.step_shares;
-  if (shares.empty()) return -1;
-  return std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
-}
-
-/// Of all operations of a communicator: what is known.
-struct Total {
-  double time = 0, waiting = 0, ours = 0, native = 0;  ///< nanoseconds
-  std::uint64_t calls = 0;
-  double of_steps = 0, overhead_of_steps = 0;
-  bool steps_known = true;  ///< of all operations in steps
-  PhaseTimes phases;
-};
-
-Total total_of(const CommunicatorSummary& c, const Baseline* baseline) {
-  Total total;
-  for (const auto& [key, operations] : c.operations) {
-    total.calls += operations.count;
-    total.phases.transfer += operations.phases.transfer;
-    total.phases.fold += operations.phases.fold;
-    total.phases.wait += operations.phases.wait;
-    const double share = step_share(operations);
-    total.of_steps += std::max(share, 0.0);
-    if (share < 0 && operations.in_steps != 0) total.steps_known = false;
-    if (operations.clock == Clock::none) continue;
-    const Cost cost = cost_of(operations);
-    const auto count = static_cast<double>(operations.count);
-    total.time += count * (cost.own + cost.waiting);
-    total.waiting += count * cost.waiting;
-    const auto compared = compare(baseline, key, c.size, operations);
-    if (!compared) continue;
-    const double native = cost.own / (1 + compared->overhead.ratio);
-    total.ours += count * cost.own;
-    total.native += count * native;
-    if (share > 0) total.overhead_of_steps += share * (cost.own - native) / (cost.own + cost.waiting);
-  }
-  return total;
 }
 
 void add_row(const OperationKey& key, const Operations& o, const CommunicatorSummary& c,
@@ -141,37 +92,6 @@ void add_communicator(const std::string& number, const CommunicatorSummary& c, c
     add_row(key, operations, c, baseline, out);
 }
 
-ordered_json row_json(const OperationKey& key, const Operations& o, const CommunicatorSummary& c,
-                      const Baseline* baseline) {
-  ordered_json row = {{"function", key.function},
-                      {"datatype", key.datatype},
-                      {"bytes_from", key.doubling == 0 ? 0 : std::uint64_t{1} << (key.doubling - 1)},
-                      {"schedule", schedule_name(key)},
-                      {"deterministic", key.algorithm == "detccl"},
-                      {"calls", o.count},
-                      {"bytes", o.bytes},
-                      {"clock", clock_name(o.clock)}};
-  if (const auto compared = compare(baseline, key, c.size, o)) {
-    row["native_us"] = compared->native / 1e3;
-    row["native_from"] = source_name(compared->source);
-    row["overhead"] = {{"ratio", compared->overhead.ratio}, {"uncertainty", compared->overhead.uncertainty}};
-    if (compared->source == Compared::Source::shadow) row["pairs"] = compared->pairs;
-  }
-  if (o.in_steps != 0) row["in_steps"] = o.in_steps;
-  if (const double share = step_share(o); share >= 0) row["step_share"] = share;
-  if (const double all = o.phases.transfer + o.phases.fold + o.phases.wait; all > 0)
-    row["phases"] = {
-        {"transfer", o.phases.transfer / all}, {"fold", o.phases.fold / all}, {"wait", o.phases.wait / all}};
-  if (o.clock == Clock::none) return row;
-  const Cost cost = cost_of(o);
-  row["time_us"] = {{"p50", o.times.quantile(0.5) / 1e3},
-                    {"p95", o.times.quantile(0.95) / 1e3},
-                    {"p99", o.times.quantile(0.99) / 1e3},
-                    {"own", cost.own / 1e3},
-                    {"waiting", cost.waiting / 1e3}};
-  return row;
-}
-
 }  // namespace
 
 std::string overhead_text(const OverheadReport& report) {
@@ -190,52 +110,6 @@ std::string overhead_text(const OverheadReport& report) {
                    schedule_name(s.operations), s.operations.function, type_name(s.operations.datatype),
                    size_name(s.operations.doubling), s.ranks, s.factor, s.than.empty() ? "native" : s.than);
   return out;
-}
-
-std::string overhead_json(const OverheadReport& report) {
-  const Baseline* baseline = report.baseline ? &*report.baseline : nullptr;
-  ordered_json communicators = ordered_json::array(), late = ordered_json::array(),
-               slow = ordered_json::array();
-  for (const auto& [number, c] : report.summaries.communicators) {
-    ordered_json rows = ordered_json::array();
-    for (const auto& [key, operations] : c.operations)
-      rows.push_back(row_json(key, operations, c, baseline));
-    ordered_json one = {{"communicator", number},      {"name", c.name},       {"ranks", c.size},
-                        {"summaries", c.hosts.size()}, {"seconds", c.seconds}, {"dropped", c.dropped}};
-    if (c.steps.count() != 0) {
-      const Total total = total_of(c, baseline);
-      one["steps"] = {{"count", c.steps.count() / c.hosts.size()},
-                      {"mean_us", c.steps.mean() / 1e3},
-                      {"share", total.of_steps},
-                      {"share_complete", total.steps_known},
-                      {"share_for_determinism", total.overhead_of_steps}};
-    }
-    if (!c.not_paired.empty()) one["not_paired"] = c.not_paired;
-    one["operations"] = std::move(rows);
-    communicators.push_back(std::move(one));
-  }
-  for (const Straggler& s : report.stragglers)
-    late.push_back({{"communicator", s.communicator},
-                    {"rank", s.rank},
-                    {"host", s.host},
-                    {"waiting_s", s.waiting},
-                    {"share", s.share}});
-  for (const SlowSchedule& s : report.slow_schedules)
-    slow.push_back(
-        {{"schedule", schedule_name(s.operations)},
-         {"function", s.operations.function},
-         {"datatype", s.operations.datatype},
-         {"bytes_from", s.operations.doubling == 0 ? 0 : std::uint64_t{1} << (s.operations.doubling - 1)},
-         {"ranks", s.ranks},
-         {"than", s.than.empty() ? "native" : s.than},
-         {"factor", s.factor}});
-  const ordered_json document = {{"format", "detccl-overhead-1"},
-                                 {"summaries", report.summaries.files},
-                                 {"unreadable", report.summaries.unreadable},
-                                 {"communicators", std::move(communicators)},
-                                 {"late_ranks", std::move(late)},
-                                 {"slow_schedules", std::move(slow)}};
-  return document.dump(1) + "\n";
 }
 
 }  // namespace detccl::cli

@@ -15,7 +15,7 @@ struct QueuedReduction {
   cudaStream_t stream = nullptr;        ///< on GPUs
   bool alone = false;                   ///< not in a group
   /// The same reduction by the real library, its result elsewhere; set where one may be asked for.
-  std::function<ncclResult_t(void* receive)> native;
+  std::function<ncclResult_t(void* receive)> native = {};
 };
 
 }  // namespace detccl::nccl_api
