@@ -21,6 +21,10 @@ std::string range_name(const engine::Reduction& call) {
                      contract::name(call.type));
 }
 
+std::uint64_t nanoseconds(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(time.count());
+}
+
 }  // namespace
 
 Lane::Lane(std::shared_ptr<Communicator> communicator)
@@ -82,14 +86,18 @@ void Lane::start_next() {
     part_ = Part::barrier;
     return start(sampling.agreement());
   }
-  if (!asked_ && sampling.due()) {
-    asked_ = true;
-    sampling.willing = sampling.look_at(queue_.front());
-    part_ = Part::agreement;
-    return start(sampling.agreement());
-  }
+  if (!asked_ && sampling.due()) return start_agreement();
   asked_ = false;
   start_reduction();
+}
+
+void Lane::start_agreement() {
+  Sampling& sampling = communicator_->shadow()->sampling;
+  asked_ = true;
+  before_ = nanoseconds(Clock::now() - queue_.front().called);
+  sampling.willing = sampling.look_at(queue_.front());
+  part_ = Part::agreement;
+  start(sampling.agreement());
 }
 
 void Lane::start_reduction() {
@@ -161,19 +169,17 @@ void Lane::after_reduction() {
   range_.reset();
   if (!phases_) return;
   phases_->stop();
-  const auto nanoseconds = static_cast<std::uint64_t>(phases_->spent().count());
+  const std::uint64_t took = nanoseconds(phases_->spent());
   if (pair_) {
-    pair_->ours = nanoseconds;
+    pair_->ours = before_ + took;
     pair_->native_first ? tell_pair() : static_cast<void>(barrier_due_ = true);
   } else if (const auto& teller = communicator_->shadow()->teller; teller != nullptr) {
-    const auto spent = [this](engine::Phase phase) {
-      return static_cast<std::uint64_t>(phases_->spent(phase).count());
-    };
+    const auto spent = [this](engine::Phase phase) { return nanoseconds(phases_->spent(phase)); };
     profile::Operation more;
     more.transfer = spent(engine::Phase::transfer);
     more.fold = spent(engine::Phase::fold);
     more.wait = spent(engine::Phase::wait);
-    teller->tell(call_, profile::Moment::measured, nanoseconds, more);
+    teller->tell(call_, profile::Moment::measured, took, more);
   }
   phases_.reset();
 }
@@ -183,8 +189,7 @@ ncclResult_t Lane::run_native(const QueuedReduction& reduction) {
   const auto began = Clock::now();
   const ncclResult_t result =
       settle(*communicator_, reduction.native(communicator_->shadow()->sampling.memory()));
-  pair_->native = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began).count());
+  pair_->native = nanoseconds(Clock::now() - began);
   return result;
 }
 

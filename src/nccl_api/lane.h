@@ -47,6 +47,7 @@ class Lane {
   ncclResult_t ended();
   ncclResult_t after_agreement();
   void after_reduction();
+  void start_agreement();
   ncclResult_t run_native(const QueuedReduction& reduction);
   void tell_pair();
   void finish();
@@ -70,9 +71,10 @@ class Lane {
   /// A reduction that runs both ways.
   struct Pair {
     bool native_first = false;
-    std::uint64_t ours = 0, native = 0;  ///< nanoseconds
+    std::uint64_t ours = 0, native = 0;  ///< nanoseconds, of the whole call
   };
   std::optional<Pair> pair_;
+  std::uint64_t before_ = 0;  ///< nanoseconds from its call to what the ranks do together
   bool asked_ = false;        ///< whether the reduction at hand is to be sampled
   bool barrier_due_ = false;  ///< between a pair's two
   std::uint64_t finished_steps_ = 0, steps_seen_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shadow sampling on host memory (DETCCL_PROFILER_SHADOW): every K-th reduction of a communicator also runs
-// natively, into memory of its own, so that a profiler has a native time for it. Its input and result are as
-// without.
+// Shadow sampling on host memory (DETCCL_PROFILER_SHADOW): one of every K reductions of a communicator also
+// runs natively, into memory of its own, so that a profiler has a native time for it. Its input and result
+// are as without.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@ class Sampling {
   /// `every`: K; 0: nothing is sampled.
   Sampling(std::uint64_t every, std::uint32_t ranks) : every_(every), ranks_(ranks) {}
 
-  /// To be asked once for each reduction, in their order, so that it is the same on all ranks.
-  bool due() { return every_ != 0 && ++reductions_ % every_ == 0; }
+  /// To be asked once for each reduction, in their order, so that it is the same on all ranks. Of each K the
+  /// one that is due changes, for programs repeat themselves.
+  bool due();
 
   /// What a rank can do; the ranks agree on the least of them.
   enum Willing : std::int32_t { not_at_all = 0, native_first = 1, in_any_order = 2 };

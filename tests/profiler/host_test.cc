@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <set>
 #include <vector>
 
 #include "detccl/detccl.h"
@@ -192,6 +192,7 @@ TEST_F(Host, SamplingLeavesBitsAsTheyAre) {
                   reduce_in_all_ways);
     ASSERT_TRUE(with.ok()) << with.report();
     EXPECT_EQ(with.memory, without.memory) << every;
+    std::set<std::uint64_t> sampled;
     for (const json& s : summaries(folder.file("s"), true, 3)) {
       std::uint64_t pairs = 0, calls = 0, measured = 0;
       for (const json& c : s.at("classes")) {
@@ -200,17 +201,22 @@ TEST_F(Host, SamplingLeavesBitsAsTheyAre) {
         if (c.contains("gpu")) measured += c.at("gpu").at("count").get<std::uint64_t>();
       }
       EXPECT_EQ(calls, 40u);
-      EXPECT_EQ(pairs, *every == '1' ? 40u : 13u);
+      if (*every == '1')
+        EXPECT_EQ(pairs, 40u);
+      else
+        EXPECT_TRUE(pairs == 13 || pairs == 14) << pairs;
+      sampled.insert(pairs);
       EXPECT_EQ(measured, calls - pairs);
       EXPECT_FALSE(s.contains("not_paired")) << s;
     }
-    // NCCL has seen as many reductions: those of the samples.
+    // All ranks the same ones, and NCCL has seen as many reductions: those of the samples.
+    ASSERT_EQ(sampled.size(), 1u);
     for (const json& s : summaries(folder.file("s"), false, 3)) {
       std::uint64_t native = 0;
       for (const json& c : s.at("classes")) {
         if (c.at("algorithm") == "RING") native += c.at("count").get<std::uint64_t>();
       }
-      EXPECT_EQ(native, *every == '1' ? 40u : 13u);
+      EXPECT_EQ(native, *sampled.begin());
     }
   }
 }
