@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/diff.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "trace/counterparts.h"
@@ -30,16 +29,15 @@ RankDiff diff_files(std::uint32_t rank, const std::vector<std::string>& a, const
   if (!trace_a) return failed;
   const auto trace_b = RankTrace::open(b, failed.unusable);
   if (!trace_b) return failed;
-  auto keys = counterparts(trace_a->communicators(), trace_b->communicators());
-  const std::size_t matched = keys.size();
-  trace_b->rename(std::move(keys));
   RankDiff diff = diff_rank(*trace_a, *trace_b, options);
-  if (matched != 0) {
-    diff.notes.push_back(
-        "communicators whose members only one of the two knows are compared by their order, "
-        "size and name: " +
-        std::to_string(matched));
-  }
+  if (diff.by_rollups) return diff;
+  auto keys = counterparts(trace_a->communicators(), trace_b->communicators());
+  if (keys.empty()) return diff;
+  trace_b->rename(std::move(keys));
+  diff = diff_rank(*trace_a, *trace_b, options);
+  diff.notes.emplace_back(
+      "the members of some communicators are known to one of the two only; compared by their order, size and "
+      "name");
   return diff;
 }
 
@@ -49,7 +47,7 @@ void judge(RunDiff& diff) {
     if (!rank.unusable.empty() && reason.empty()) {
       reason = "rank " + std::to_string(rank.rank) + ": " + rank.unusable;
     }
-    diff.operations += std::min(rank.operations_a, rank.operations_b);
+    diff.operations += rank.operations;
   }
   if (!diff.findings.empty()) {
     diff.verdict = Verdict::different;

@@ -139,8 +139,7 @@ void compare_records(RankDiff& diff, const RankTrace& a, const RankTrace& b, Ran
   at_a.until(until);
   at_b.until(until);
   const RecordDiff records = diff_records(at_a, at_b);
-  diff.operations_a += records.records_a;
-  diff.operations_b += records.records_b;
+  diff.operations += records.compared;
   if (records.first) {
     diff.candidate = make_candidate(a, b, *records.first);
     diff.candidate->after_end = diff.candidate->difference == Difference::missing
@@ -151,8 +150,7 @@ void compare_records(RankDiff& diff, const RankTrace& a, const RankTrace& b, Ran
   } else {
     if (records.ended_a) note_end(diff, at_a, "A");
     if (records.ended_b) note_end(diff, at_b, "B");
-    if (diff.operations_a == 0 && diff.operations_b != 0) diff.unusable = "A has no operations";
-    if (diff.operations_b == 0 && diff.operations_a != 0) diff.unusable = "B has no operations";
+    if (diff.operations == 0 && !diff.notes.empty()) diff.unusable = "no operation is in both";
   }
 }
 
@@ -175,7 +173,8 @@ RankDiff compare(const RankTrace& a, const RankTrace& b, const DiffOptions& opti
   const bool rollups = !options.ignore_rollups;
   if (rollups && !options.steps && options.until == kNoStep && end_a && end_b && end_a->total != 0 &&
       end_a->total == end_b->total && end_a->rollup == end_b->rollup) {
-    diff.operations_a = diff.operations_b = end_a->total;
+    diff.operations = end_a->total;
+    diff.by_rollups = true;
     note_end(diff, a, "A");
     note_end(diff, b, "B");
     return diff;
@@ -202,11 +201,12 @@ RankDiff compare(const RankTrace& a, const RankTrace& b, const DiffOptions& opti
   const auto first = static_cast<std::size_t>(first_a - entries_a->begin());
   const bool same_a = first_a == entries_a->end(), same_b = first_b == entries_b->end();
   if (same_a && same_b) {
-    diff.operations_a = diff.operations_b = records_in(*entries_a, first);
+    diff.operations = records_in(*entries_a, first);
+    diff.by_rollups = true;
     note_end(diff, a, "A");
     note_end(diff, b, "B");
   } else {
-    diff.operations_a = diff.operations_b = records_in(*entries_a, first == 0 ? 0 : first - 1);
+    diff.operations = records_in(*entries_a, first == 0 ? 0 : first - 1);
     compare_records(diff, a, b, cursor_before(a, *entries_a, first), cursor_before(b, *entries_b, first),
                     options.until);
   }

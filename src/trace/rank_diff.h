@@ -48,7 +48,8 @@ struct RankDiff {
   std::uint32_t rank = 0;
   std::string unusable;  ///< why there is nothing to say, or empty
   std::optional<Candidate> candidate;
-  std::uint64_t operations_a = 0, operations_b = 0;  ///< that were read, where the traces are the same
+  std::uint64_t operations = 0;  ///< that were compared, and are the same
+  bool by_rollups = false;       ///< no record was read: all rollups are the same
   std::vector<StepAgreement> steps;
   std::vector<std::string> notes;  ///< what could not be compared
 };

@@ -42,8 +42,7 @@ class Comparison {
       read(of_a ? a_ : b_, of_a);
     }
     RecordDiff result;
-    result.records_a = a_.read;
-    result.records_b = b_.read;
+    result.compared = compared_;
     result.ended_a = a_.ended;
     result.ended_b = b_.ended;
     result.gave_up = waiting_ > kMaxWaiting;
@@ -105,6 +104,7 @@ class Comparison {
     if (mine.empty() && !other.empty() && same_content(other.front().record, r.record)) {
       other.pop_front();
       --waiting_;
+      ++compared_;
       return;
     }
     mine.push_back({r.record, r.part, order});
@@ -141,7 +141,7 @@ class Comparison {
   Side a_, b_;
   std::unordered_map<std::uint64_t, Lane> lanes_;
   std::vector<RankRecord> batch_;
-  std::uint64_t waiting_ = 0, seen_at_ = 0;
+  std::uint64_t waiting_ = 0, compared_ = 0, seen_at_ = 0;
   bool seen_ = false;
 };
 

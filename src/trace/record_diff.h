@@ -18,10 +18,10 @@ struct FirstDifference {
 
 struct RecordDiff {
   std::optional<FirstDifference> first;
-  std::uint64_t records_a = 0, records_b = 0;  ///< read
-  bool ended_a = false, ended_b = false;       ///< read to its end
-  bool a_over = false, b_over = false;         ///< nothing of it is left to compare, nor missing at its end
-  bool gave_up = false;                        ///< the rows were too far apart to go on
+  std::uint64_t compared = 0;             ///< records of either that the other has too
+  bool ended_a = false, ended_b = false;  ///< read to its end
+  bool a_over = false, b_over = false;    ///< nothing of it is left to compare, nor missing at its end
+  bool gave_up = false;                   ///< the rows were too far apart to go on
 };
 
 /// From where the cursors are to the end of either trace. Holds some hundred thousand records at most.

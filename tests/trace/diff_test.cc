@@ -221,7 +221,7 @@ TEST_F(Diff, OfAKilledRunOnlyWhatIsThereCounts) {
   }
   write(0);
   EXPECT_EQ(diff().verdict, Verdict::unusable);
-  EXPECT_EQ(diff().reason, "rank 1: B has no operations");
+  EXPECT_EQ(diff().reason, "rank 1: no operation is in both");
 }
 
 TEST_F(Diff, WhatIsLostBetweenAKilledRunAndItsContinuationIsNotMissing) {
