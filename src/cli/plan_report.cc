@@ -24,7 +24,7 @@ constexpr Figure kFigures[] = {
     {"bytes received", "bytes_received", &Figures::bytes_received},
     {"peers", "peers", &Figures::peers},
     {"near peers", "near_peers", &Figures::near_peers},
-    {"connections", "connection_bytes", &Figures::connection_bytes},
+    {"connection bytes", "connection_bytes", &Figures::connection_bytes},
     {"scratch bytes", "scratch_bytes", &Figures::scratch_bytes},
 };
 

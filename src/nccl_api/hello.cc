@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/hello.h"
 
+#include <algorithm>
 #include <map>
 #include <type_traits>
 #include <vector>
@@ -85,11 +86,14 @@ std::optional<std::string> find_disagreement(std::span<const Hello> hellos) {
   if (!strangers.empty())
     return fmt::format("another version of DetCCL, or none, on ranks {}", rank_list(strangers));
   for (std::size_t setting = 0; setting < kSettingNames.size(); ++setting) {
+    const std::string_view first = view(hellos.front().settings[setting]);
+    if (std::all_of(hellos.begin(), hellos.end(),
+                    [&](const Hello& hello) { return view(hello.settings[setting]) == first; }))
+      continue;
     RanksByText groups;
     for (std::size_t rank = 0; rank < hellos.size(); ++rank)
       groups[view(hellos[rank].settings[setting])].push_back(rank);
-    if (groups.size() > 1)
-      return fmt::format("ranks disagree on {}: {}", kSettingNames[setting], describe(groups));
+    return fmt::format("ranks disagree on {}: {}", kSettingNames[setting], describe(groups));
   }
   return std::nullopt;
 }

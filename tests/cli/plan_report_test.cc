@@ -79,7 +79,7 @@ TEST_F(PlanMemory, TheEnvironmentsValues) {
   EXPECT_EQ(memory.channels(), 1u);
   EXPECT_EQ(ConnectionMemory(8, 16).channels(), 16u);
   setenv("NCCL_BUFFSIZE", "4M", 1);  // no number
-  EXPECT_EQ(ConnectionMemory(8, 16).near_bytes(), 10 * kMiB);
+  EXPECT_EQ(ConnectionMemory(8, 16).near_bytes(), 8 * kMiB);
 }
 
 TEST_F(PlanMemory, OfTheRanksPeers) {

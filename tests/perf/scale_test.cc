@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What measures how things grow with the number of ranks, in small.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "command.h"
+
+namespace {
+
+using detccl::test::Folder;
+using detccl::test::Outcome;
+using detccl::test::run;
+
+nlohmann::json read_json(const std::string& path) {
+  std::ifstream file(path);
+  return nlohmann::json::parse(file);
+}
+
+TEST(ScalingBench, EveryFigureForEveryNumberOfRanks) {
+  const Folder folder;
+  const Outcome outcome =
+      run(SCALING_BENCH_PROGRAM " --ranks 8,24,64 --most-virtual 24 --elements 1000 --repeats 1 --json " +
+          folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  EXPECT_EQ(j.at("complete"), true);
+  ASSERT_EQ(j.at("results").size(), 3u);
+  for (const auto& row : j.at("results")) {
+    EXPECT_GT(row.at("plan").at("first_call_us"), 0.0);
+    EXPECT_GT(row.at("proof_seconds"), 0.0);
+    EXPECT_EQ(row.at("agreement").at("group_found"), 8);
+    EXPECT_GE(row.at("trace").at("bytes_per_record"), 96.0);
+    EXPECT_EQ(row.contains("call"), row.at("ranks") <= 24);
+    if (row.contains("call")) EXPECT_EQ(row.at("call").at("equal_to_reference"), true);
+  }
+}
+
+TEST(ScalingBench, UsageErrorsExitWithTwo) {
+  for (const char* options : {"--ranks 9", "--ranks 0", "--schedule star", "--repeats 0", "--what"})
+    EXPECT_EQ(run(SCALING_BENCH_PROGRAM " " + std::string(options)).exit_code, 2) << options;
+  EXPECT_EQ(run(SCALING_BENCH_PROGRAM " --help").exit_code, 0);
+}
+
+const std::string kHostScale =
+    "env NCCL_SOCKET_IFNAME=lo OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " HOST_SCALE_SCRIPT
+    " --bin " DETCCL_TEST_BIN " ";
+
+TEST(HostScale, OneDigestForAllNumbersOfRanksAndGroups) {
+  const Folder folder;
+  const Outcome outcome = run(kHostScale + "--ranks 0 --counts 2 4 --groups 2 --json " + folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  EXPECT_EQ(j.at("passed"), true);
+  std::set<std::string> digests;
+  for (const auto& row : j.at("digests")) {
+    EXPECT_EQ(row.at("equal_to_reference"), true);
+    EXPECT_GT(row.at("creation_seconds"), 0.0);
+    digests.insert(row.at("digest").get<std::string>());
+  }
+  EXPECT_EQ(j.at("digests").size(), 2 * 5u);
+  EXPECT_EQ(digests.size(), 1u);
+}
+
+TEST(HostScale, SweepsOfEverySchedule) {
+  const Folder folder;
+  const Outcome outcome = run(kHostScale + "--ranks 3 --largest 1K --counts --json " + folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  EXPECT_EQ(j.at("passed"), true);
+  ASSERT_EQ(j.at("sweeps").size(), 2u);
+  for (const auto& sweep : j.at("sweeps"))
+    EXPECT_EQ(sweep.at("document").at("results").size(), 4u);
+  EXPECT_EQ(j.at("digests").size(), 0u);
+}
+
+}  // namespace
