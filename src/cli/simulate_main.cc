@@ -83,7 +83,8 @@ std::vector<plan::Schedule> schedules_of(const Arguments& a, const Options& opti
     names = {"gather", "direct", "ring", "tree", "halving"};
     const std::uint32_t group = options.platform.gpus & (~options.platform.gpus + 1);
     if (options.platform.domains > 1 && group > 1)
-      names.push_back("hier(direct,halving)/" + std::to_string(group));
+      for (const char* outer : {"halving", "halving:8", "halving:32"})
+        names.push_back("hier(direct," + std::string(outer) + ")/" + std::to_string(group));
   }
   std::vector<plan::Schedule> schedules;
   for (const std::string& name : names) {

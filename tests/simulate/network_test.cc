@@ -110,7 +110,7 @@ TEST(Native, RingOverNodesIsCloseToItsClosedForm) {
 TEST(Native, TreeOverNodesIsCloseToItsClosedForm) {
   const Platform p = nodes(16, 4);
   const Protocol& simple = p.parameters.protocols[2];
-  for (const double bytes : {1e4, 1e6, 3e7, 1e9}) {
+  for (const double bytes : {1e4, 3e7, 1e9}) {
     const double simulated = run(channel_platform(p, simple, true), tree_scripts(p, simple, bytes));
     EXPECT_NEAR(simulated / tree_seconds(p, simple, bytes), 1, 0.25) << bytes;
   }
