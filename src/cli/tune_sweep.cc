@@ -58,16 +58,23 @@ std::vector<Run> runs(const SweepOptions& o) {
     schedules.insert(schedules.end(), {"tree", "halving"});
   }
   const bool groups = o.group != 0 && (o.ranks == 0 || o.group < o.ranks);
-  const std::uint64_t unit = o.host ? 64 << 10 : 1 << 20;
+  // What there is without a tuning file, and less; on the host also more, for its caches.
+  const std::uint64_t usual = (o.host ? engine::Settings() : engine::gpu_defaults()).tuning.chunk_bytes;
+  std::vector<std::uint64_t> chunks{usual, usual / 4};
+  if (o.host) {
+    chunks.insert(chunks.begin(), usual * 4);
+  } else {
+    chunks.push_back(usual / 32);
+  }
   std::vector<Run> list;
-  for (const std::uint64_t chunk : {32 * unit, 8 * unit, unit}) {
+  for (const std::uint64_t chunk : chunks) {
     // A message no longer than a chunk is the same with any of them.
     const std::uint64_t from = list.empty() ? kLeastBytes : chunk * 2;
     list.push_back({plan::Collective::all_reduce, schedules, chunk, from});
     if (groups && schedules.back() == "halving")
       list.push_back({plan::Collective::all_reduce, {"hier(direct,halving)"}, chunk, from});
   }
-  list.push_back({plan::Collective::reduce_scatter, schedules, 8 * unit, kLeastBytes});
+  list.push_back({plan::Collective::reduce_scatter, schedules, usual, kLeastBytes});
   return list;
 }
 

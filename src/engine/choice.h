@@ -33,7 +33,7 @@ std::vector<Option> options(const Settings& settings, const plan::tuner::Coeffic
 /// The number of the quickest, but of the first where that is less than kGain quicker, for predictions are
 /// not better than that.
 std::size_t best(const std::vector<Option>& options);
-inline constexpr double kGain = 0.05;
+inline constexpr double kGain = 0.15;
 
 /// With settings.coefficients, what may be chosen beside the rule's `gather` and `direct`.
 std::vector<plan::Schedule> tuned_schedules(const Settings& settings, std::uint32_t ranks);

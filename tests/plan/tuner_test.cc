@@ -133,19 +133,20 @@ TEST(Work, CountsAreThoseOfThePlans) {
     const Sums counted = sums(done);
     const bool exact = spec.schedule.kind == Kind::gather || spec.schedule.kind == Kind::direct;
     const bool even = (spec.ranks & (spec.ranks - 1)) == 0 && spec.contract.block == 0;
-    // A tree's busiest rank may not be there; and what is ragged is rounded up: the busiest rank of each
-    // round may be another one.
-    const double most = exact ? 1.001 : chained ? 1.6 : even ? 1.2 : 3, least = exact ? 0.999 : 0.55;
+    // Chains: without the ranks at their ends, and partials where some are raw or rounded. What is ragged is
+    // rounded up: the busiest rank of each round may be another one.
+    // In a reduce only the root has all of it, in a reduce_scatter some have their shard already.
+    const bool all = spec.collective == Collective::all_reduce;
+    const double most = exact ? 1.001 : chained ? 4 : even ? (all ? 1.001 : 2.1) : (all ? 3.2 : 6);
+    const double least = exact ? 0.999 : 0.45;
     EXPECT_LE(counted.bytes, bytes * most) << describe(spec);
     EXPECT_GE(counted.bytes, bytes * least) << describe(spec);
     if (const auto in_step = steps(spec); in_step && !chained) {
       EXPECT_EQ(counted.steps, in_step->folding + in_step->moving) << describe(spec);
     }
     sum = (done.mean.near_bytes + done.mean.far_bytes) * done.pieces * spec.ranks;
-    if (chained && spec.contract.block == 0) {
-      // How far a reduce's result goes depends on the root.
-      const double off = spec.collective == Collective::all_reduce ? 0.3 : 0.6;
-      EXPECT_NEAR(sum, everything, off * everything) << describe(spec);
+    if (chained && spec.contract.block == 0 && spec.collective == Collective::all_reduce) {
+      EXPECT_NEAR(sum, everything, 0.6 * everything) << describe(spec);
     }
   }
 }
