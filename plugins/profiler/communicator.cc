@@ -96,6 +96,7 @@ void* Communicator::start(const Event& event, bool wanted) {
   if (operation && wanted) {
     slot->of = &class_of(event);
     slot->of->count += 1;
+    slot->of->in_steps.add(steps_begun());
     slot->of->bytes += bytes_in(event);
   }
   return Handle{number_, index, generation}.opaque();
@@ -113,9 +114,26 @@ void Communicator::observe(const profile::Operation& operation, profile::Moment 
   const std::lock_guard lock(mutex_);
   known_.ended = time;
   Class& of = class_of(event);
-  if (moment == profile::Moment::measured) return of.gpu.add(nanoseconds);
-  of.count += 1;
-  of.bytes += bytes_in(event);
+  switch (moment) {
+    case profile::Moment::enqueued:
+      of.count += 1;
+      of.bytes += bytes_in(event);
+      of.in_steps.add(steps_begun());
+      return;
+    case profile::Moment::measured:
+      of.gpu.add(nanoseconds);
+      of.transfer += operation.transfer;
+      of.fold += operation.fold;
+      of.wait += operation.wait;
+      return;
+    case profile::Moment::paired:
+      return of.pairs.add({nanoseconds, operation.native});
+    case profile::Moment::not_paired:
+      ++known_.not_paired[std::string(text(operation.reason))];
+      return;
+    default:
+      return;
+  }
 }
 
 void Communicator::set_chained(void* handle, void* chained) {

@@ -12,8 +12,10 @@
 
 #include "event.h"
 #include "profile/operation.h"
+#include "profile/pairs.h"
 #include "profile/sketch.h"
 #include "slots.h"
+#include "steps.h"
 
 namespace detccl::profiler {
 
@@ -34,7 +36,11 @@ struct ClassKey {
 class Class {
  public:
   std::uint64_t count = 0, bytes = 0;
+  CallsInSteps in_steps;
   profile::Sketch gpu, network;
+  /// Of the nanoseconds in `gpu`, what went into …; of reductions for which that is known.
+  std::uint64_t transfer = 0, fold = 0, wait = 0;
+  profile::Pairs pairs;
 };
 
 class Communicator {
@@ -77,6 +83,7 @@ class Communicator {
     Classes classes;
     profile::Sketch groups;     ///< host time of group calls; before version 5: of what is behind them
     std::uint64_t dropped = 0;  ///< events that nothing could be kept of
+    std::map<std::string, std::uint64_t> not_paired;  ///< by the reason
     std::uint64_t began = 0, ended = 0;
   };
   /// What is known now, children that have come back included.

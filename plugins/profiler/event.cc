@@ -5,10 +5,14 @@
 #include <cstring>
 #include <string_view>
 
+#include "profile/operation.h"
+
 namespace detccl::profiler {
 namespace {
 
 using namespace abi;
+using profile::kTypeBytes;
+using profile::kTypeNames;
 
 /// Version 1 has numbers for what later ones have texts for: those of NCCL 2.23.
 constexpr std::array<const char*, 8> kFunctions = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
@@ -16,10 +20,6 @@ constexpr std::array<const char*, 8> kFunctions = {"Broadcast", "Reduce",   "All
 constexpr std::array<const char*, 7> kAlgorithms = {
     "TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
 constexpr std::array<const char*, 3> kProtocols = {"LL", "LL128", "SIMPLE"};
-constexpr std::array<const char*, 12> kTypes = {
-    "ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",   "ncclInt64",      "ncclUint64",
-    "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-constexpr std::array<std::uint64_t, 12> kTypeBytes = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
 template <std::size_t N>
 const char* text_of(const std::array<const char*, N>& texts, std::uint8_t number) {
@@ -45,7 +45,7 @@ void read_collective(const C& c, Event& e) {
   e.warps = c.warps;
   if constexpr (requires { c.op; }) {
     e.function = text_of(kFunctions, c.function);
-    e.datatype = text_of(kTypes, c.datatype);
+    e.datatype = text_of(kTypeNames, c.datatype);
     e.algorithm = text_of(kAlgorithms, c.algorithm);
     e.protocol = text_of(kProtocols, c.protocol);
   } else {
@@ -69,7 +69,7 @@ void read_point_to_point(const P& p, Event& e) {
   if constexpr (
       requires { p.function + std::uint8_t{}; } && !requires { p.function[0]; }) {
     e.function = text_of(kFunctions, p.function);
-    e.datatype = text_of(kTypes, p.datatype);
+    e.datatype = text_of(kTypeNames, p.datatype);
   } else {
     e.function = p.function;
     e.datatype = p.datatype;
@@ -115,7 +115,7 @@ void write_collective(const Event& e, C& c) {
   c.warps = static_cast<std::uint8_t>(e.warps);
   if constexpr (requires { c.op; }) {
     c.function = number_of(kFunctions, e.function);
-    c.datatype = number_of(kTypes, e.datatype);
+    c.datatype = number_of(kTypeNames, e.datatype);
     c.algorithm = number_of(kAlgorithms, e.algorithm);
     c.protocol = number_of(kProtocols, e.protocol);
   } else {
@@ -137,7 +137,7 @@ void write_point_to_point(const Event& e, P& p) {
   p.peer = e.root;
   if constexpr (!requires { p.function[0]; }) {
     p.function = number_of(kFunctions, e.function);
-    p.datatype = number_of(kTypes, e.datatype);
+    p.datatype = number_of(kTypeNames, e.datatype);
   } else {
     p.function = e.function;
     p.datatype = e.datatype;
@@ -230,7 +230,7 @@ bool comes_with(std::uint64_t kind, std::uint64_t mask) {
 }
 
 std::uint64_t bytes_of(const char* datatype) {
-  const std::uint8_t number = number_of(kTypes, datatype);
+  const std::uint8_t number = number_of(kTypeNames, datatype);
   return number < kTypeBytes.size() ? kTypeBytes[number] : 0;
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 
-#include "abi.h"
+#include "profile/abi.h"
 
 namespace detccl::profiler {
+
+namespace abi = profile::abi;
 
 /// Texts are NCCL's, and good for the call only; null or empty where the version does not tell.
 struct Event {

@@ -10,8 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "control.h"
 #include "registry.h"
-#include "settings.h"
+#include "steps.h"
 #include "summary.h"
 
 namespace detccl::profiler {
@@ -75,9 +76,11 @@ void observer(const profile::Operation* operation, profile::Moment moment, std::
   try {
     if (operation == nullptr || operation->size < sizeof(profile::Operation)) return;
     if (moment == profile::Moment::ended) return end(*operation);
+    if (moment == profile::Moment::stepped) return step_begins(operation->count, now());
+    if (moment > profile::Moment::stepped) return;  // of a newer libdetccl.so
     const auto communicator = registry().find(context_of(*operation));
     if (communicator == nullptr) return;
-    communicator->observe(*operation, moment, nanoseconds);
+    if (recorded() != 0) communicator->observe(*operation, moment, nanoseconds);
     write_if_due(*communicator);
   } catch (const std::exception&) {  // memory ran out: an operation less
   }
@@ -88,7 +91,7 @@ void observer(const profile::Operation* operation, profile::Moment moment, std::
 void observe_detccl() {
   static std::once_flag once;
   std::call_once(once, [] {
-    if (settings().mask == 0) return;
+    if (asked() == 0) return;
     if (const profile::Observe observe = find_observe(); observe != nullptr) observe(observer);
   });
 }

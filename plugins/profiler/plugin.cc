@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "chain.h"
+#include "control.h"
 #include "observer.h"
 #include "registry.h"
-#include "settings.h"
 #include "summary.h"
 
 namespace detccl::profiler {
@@ -18,7 +18,7 @@ namespace {
 /// Of NCCL's one mask for the process, which it reads while it may be written.
 void set_mask(int* mask, const Communicator& c) {
   const int theirs = __atomic_load_n(&c.chain_mask, __ATOMIC_RELAXED);
-  const int wanted = theirs | static_cast<int>(settings().mask);
+  const int wanted = theirs | static_cast<int>(asked());
   if (__atomic_load_n(mask, __ATOMIC_RELAXED) != wanted) __atomic_store_n(mask, wanted, __ATOMIC_RELAXED);
 }
 
@@ -48,6 +48,7 @@ abi::Result init(void** context, int* mask, Identity identity, abi::Logger log) 
     *context = Registry::context_of(*communicator);
     if (const Chain* other = chain(V); other != nullptr)
       communicator->has_chain = other->init(*communicator, copy, log);
+    look_at_control();
     observe_detccl();
     mask_of_nccl() = mask;
     set_mask(mask, *communicator);
@@ -95,12 +96,14 @@ abi::Result start(void* context, void** handle, Raw* raw) noexcept {
     const std::shared_ptr<Communicator> communicator = registry().find(context);
     if (communicator == nullptr) return;
     Communicator& c = *communicator;
-    const bool wanted = measured(kind, V) && comes_with(kind, settings().mask);
+    const bool wanted = measured(kind, V) && comes_with(kind, recorded());
     const Chain* other = c.has_chain ? chain(V) : nullptr;
     const auto theirs = static_cast<std::uint64_t>(__atomic_load_n(&c.chain_mask, __ATOMIC_RELAXED));
     const bool forwarded =
         other != nullptr && comes_with(kind, theirs) && (kind & kinds_of(other->version())) != 0;
-    if (other != nullptr) set_mask(mask_of_nccl(), c);
+    set_mask(mask_of_nccl(), c);
+    // Where nothing is recorded these events are there to look for a change.
+    if (kind == abi::group && recorded() == 0) write_if_due(c);
     if (!wanted && !forwarded) return;
     Event event = read(*raw);
     *handle = c.start(event, wanted);

@@ -3,31 +3,55 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
-#include "abi.h"
+#include "event.h"
 
 namespace detccl::profiler {
 namespace {
 
 constexpr std::uint64_t kCalls = abi::collective | abi::point_to_point;
-
-std::uint64_t mask_of(const std::string& events) {
-  if (events == "off") return 0;
-  if (events == "calls") return kCalls;
-  if (events == "network") return kCalls | abi::proxy_operation;
-  if (events == "kernels") return kCalls | abi::kernel_channel;
-  if (events == "all") return kCalls | abi::proxy_operation | abi::kernel_channel;
-  return ~std::uint64_t{0};
-}
+constexpr std::array kEventSets = {
+    EventSet{"off", 0},
+    EventSet{"calls", kCalls},
+    EventSet{"network", kCalls | abi::proxy_operation},
+    EventSet{"kernels", kCalls | abi::kernel_channel},
+    EventSet{"all", kCalls | abi::proxy_operation | abi::kernel_channel},
+};
 
 void take(const char* name, std::string& value) {
   if (const char* text = std::getenv(name); text != nullptr && *text != '\0') value = text;
 }
 
-bool take_period(const std::string& text, std::uint64_t& nanoseconds) {
+Settings read_settings() {
+  Settings s;
+  take("DETCCL_PROFILER_DIR", s.folder);
+  take("DETCCL_PROFILER_CHAIN", s.chain);
+  std::string events = s.events->name, period;
+  take("DETCCL_PROFILER_EVENTS", events);
+  if (const EventSet* found = find_events(events); found != nullptr)
+    s.events = found;
+  else
+    say(fmt::format("DETCCL_PROFILER_EVENTS='{}' is not allowed; allowed: {}", events, kAllowedEvents));
+  take("DETCCL_PROFILER_PERIOD", period);
+  if (!period.empty() && !parse_period(period, s.period))
+    say(fmt::format("DETCCL_PROFILER_PERIOD='{}' is not allowed; allowed: {}", period, kAllowedPeriods));
+  return s;
+}
+
+}  // namespace
+
+const EventSet* find_events(std::string_view name) {
+  const auto* found = std::find_if(kEventSets.begin(), kEventSets.end(),
+                                   [name](const EventSet& e) { return e.name == name; });
+  return found == kEventSets.end() ? nullptr : found;
+}
+
+bool parse_period(std::string_view text, std::uint64_t& nanoseconds) {
   std::uint32_t seconds = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);
@@ -35,29 +59,6 @@ bool take_period(const std::string& text, std::uint64_t& nanoseconds) {
   nanoseconds = std::uint64_t{seconds} * 1'000'000'000;
   return true;
 }
-
-Settings read_settings() {
-  Settings s;
-  const std::string usual = s.events;
-  take("DETCCL_PROFILER_DIR", s.folder);
-  take("DETCCL_PROFILER_CHAIN", s.chain);
-  take("DETCCL_PROFILER_EVENTS", s.events);
-  s.mask = mask_of(s.events);
-  if (s.mask == ~std::uint64_t{0}) {
-    say(fmt::format("DETCCL_PROFILER_EVENTS='{}' is not allowed; allowed: off, calls, network, kernels, all",
-                    s.events));
-    s.events = usual;
-    s.mask = mask_of(usual);
-  }
-  std::string period;
-  take("DETCCL_PROFILER_PERIOD", period);
-  if (!period.empty() && !take_period(period, s.period))
-    say(fmt::format("DETCCL_PROFILER_PERIOD='{}' is not allowed; allowed: whole seconds, 0 for never",
-                    period));
-  return s;
-}
-
-}  // namespace
 
 const Settings& settings() {
   // Never destroyed: threads of NCCL may call until the very end.

@@ -14,7 +14,9 @@
 #include <iterator>
 #include <string_view>
 
+#include "control.h"
 #include "settings.h"
+#include "steps.h"
 
 namespace detccl::profiler {
 namespace {
@@ -47,11 +49,25 @@ std::string sketch_text(const profile::Sketch& sketch) {
       sketch.count(), sketch.sum(), sketch.square_sum(), sketch.min(), sketch.max(), buckets);
 }
 
+/// Those kept as [ours, native, ours, native …].
+std::string pairs_text(const profile::Pairs& pairs) {
+  std::string kept;
+  for (const profile::Pair& pair : pairs.kept())
+    fmt::format_to(std::back_inserter(kept), "{}{},{}", kept.empty() ? "" : ",", pair.ours, pair.native);
+  return fmt::format(R"({{"count":{},"kept_ns":[{}]}})", pairs.count(), kept);
+}
+
 std::string class_text(const ClassKey& key, const Class& c) {
   std::string out = fmt::format(R"({{"function":{},"datatype":{},"doubling":{},"algorithm":{},"protocol":{},)"
                                 R"("count":{},"bytes":{})",
                                 json_text(key.function), json_text(key.datatype), key.doubling,
                                 json_text(key.algorithm), json_text(key.protocol), c.count, c.bytes);
+  if (const std::uint64_t in_steps = c.in_steps.through(steps_begun()); in_steps != 0)
+    out += fmt::format(",\"in_steps\":{}", in_steps);
+  if (c.transfer + c.fold + c.wait != 0)
+    out += fmt::format(R"(,"phases":{{"transfer_ns":{},"fold_ns":{},"wait_ns":{}}})", c.transfer, c.fold,
+                       c.wait);
+  if (c.pairs.count() != 0) out += ",\n  \"pairs\":" + pairs_text(c.pairs);
   if (c.gpu.count() != 0) out += ",\n  \"gpu\":" + sketch_text(c.gpu);
   if (c.network.count() != 0) out += ",\n  \"network\":" + sketch_text(c.network);
   return out + '}';
@@ -71,14 +87,22 @@ std::string text_of(const Communicator::Snapshot& v) {
       "\"host\":{},\"pid\":{},\"events\":{},\"seconds\":{:.6f},\"dropped\":{},\n\"groups\":{},\n\"classes\":"
       "[",
       id.version, id.communicator, json_text(id.name), id.rank, id.ranks, id.nodes, json_text(host_name()),
-      ::getpid(), json_text(settings().events), static_cast<double>(v.ended - v.began) * 1e-9, v.dropped,
+      ::getpid(), json_text(events_in_use()), static_cast<double>(v.ended - v.began) * 1e-9, v.dropped,
       sketch_text(v.groups));
-  const char* separator = "\n ";
+  std::string separator = "\n ";
   for (const auto& [key, c] : v.classes) {
     out += separator + class_text(key, c);
     separator = ",\n ";
   }
-  return out + "]}\n";
+  out += "]";
+  if (const profile::Sketch steps = step_times(); steps.count() != 0)
+    out += ",\n\"steps\":" + sketch_text(steps);
+  separator = ",\n\"not_paired\":{";
+  for (const auto& [reason, count] : v.not_paired) {
+    out += fmt::format("{}{}:{}", separator, json_text(reason), count);
+    separator = ",";
+  }
+  return out + (v.not_paired.empty() ? "}\n" : "}}\n");
 }
 
 /// A reader never sees half a file.
@@ -118,8 +142,10 @@ void write_summary(Communicator& communicator) noexcept {
 }
 
 void write_if_due(Communicator& communicator) noexcept {
-  const std::uint64_t period = settings().period;
-  if (period != 0 && communicator.is_due(period)) write_summary(communicator);
+  const std::uint64_t every = period();
+  if (every == 0 || !communicator.is_due(every)) return;
+  look_at_control();
+  write_summary(communicator);
 }
 
 }  // namespace detccl::profiler

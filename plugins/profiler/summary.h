@@ -14,7 +14,7 @@ std::string summary(Communicator& communicator);
 /// cannot be written is told on standard error.
 void write_summary(Communicator& communicator) noexcept;
 
-/// Likewise, once in the settings' period.
+/// Likewise, once in the period; looks at what is to change, too (control.h).
 void write_if_due(Communicator& communicator) noexcept;
 
 }  // namespace detccl::profiler

@@ -7,7 +7,6 @@
 namespace detccl::cli {
 namespace {
 
-constexpr double kNormal95 = 1.96;
 /// Less than this is not worth a name.
 constexpr double kLateShare = 0.1, kSlowFactor = 1.25;
 /// Beyond so many (robust) standard deviations, chance has not made it.
@@ -73,36 +72,6 @@ std::string schedule_name(const OperationKey& key) {
   return key.algorithm.empty() ? "-" : key.algorithm + " " + key.protocol;
 }
 
-Baseline::Baseline(const Summaries& summaries) {
-  for (const auto& [number, communicator] : summaries.communicators) {
-    for (const auto& [key, operations] : communicator.operations) {
-      if (operations.clock == Clock::none) continue;
-      Native& native = natives_[{communicator.size, key.function, key.datatype, key.doubling}];
-      if (operations.clock < native.clock) continue;
-      if (operations.clock > native.clock) native = {operations.clock, 0, 0, 0};
-      const Cost cost = cost_of(operations);
-      const auto weight = static_cast<double>(operations.count);
-      native.weight += weight;
-      native.own += weight * cost.own;
-      native.variance += std::pow(weight * cost.standard_error, 2);
-    }
-  }
-}
-
-std::optional<Compared> Baseline::compare(const OperationKey& key, int ranks,
-                                          const Operations& operations) const {
-  const auto found = natives_.find({ranks, key.function, key.datatype, key.doubling});
-  if (found == natives_.end() || operations.clock == Clock::none || operations.clock != found->second.clock ||
-      found->second.own <= 0)
-    return std::nullopt;
-  const Native& native = found->second;
-  const Cost cost = cost_of(operations);
-  const double own = native.own / native.weight, ratio = cost.own / own;
-  const double relative =
-      std::hypot(cost.own > 0 ? cost.standard_error / cost.own : 0, std::sqrt(native.variance) / native.own);
-  return Compared{own, {ratio - 1, kNormal95 * ratio * relative}};
-}
-
 std::vector<Straggler> find_stragglers(const Summaries& summaries) {
   std::vector<Straggler> found;
   for (const auto& [number, communicator] : summaries.communicators)
@@ -122,8 +91,7 @@ std::vector<SlowSchedule> find_slow_schedules(const Summaries& summaries, const 
       const double bytes = static_cast<double>(operations.bytes) / static_cast<double>(operations.count);
       alike[{communicator.size, key.function, key.datatype, key.doubling}].push_back(
           {&key, cost_of(operations), bytes});
-      const auto compared =
-          baseline == nullptr ? std::nullopt : baseline->compare(key, communicator.size, operations);
+      const auto compared = compare(baseline, key, communicator.size, operations);
       if (compared && compared->overhead.ratio + 1 - compared->overhead.uncertainty > limit)
         found.push_back({key, communicator.size, "", compared->overhead.ratio + 1});
     }

@@ -1,42 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the summaries of a job say: overhead against a baseline, ranks that come late, schedules that are
-// slow.
+// What the summaries of a job say: ranks that come late, schedules that are slow.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/overhead_summaries.h"
+#include "cli/overhead_native.h"
 
 namespace detccl::cli {
-
-/// A ratio less one, and half its 95 % interval.
-struct Overhead {
-  double ratio = 0, uncertainty = 0;
-};
-
-/// Of operations against those of the baseline with the same collective, type, size and number of ranks.
-/// Nothing where either has no times, or the two were measured with different clocks.
-struct Compared {
-  double native = 0;  ///< an operation's own cost, nanoseconds
-  Overhead overhead;
-};
-
-class Baseline {
- public:
-  explicit Baseline(const Summaries& summaries);
-  std::optional<Compared> compare(const OperationKey& key, int ranks, const Operations& operations) const;
-
- private:
-  using Key = std::tuple<int, std::string, std::string, unsigned>;
-  struct Native {
-    Clock clock = Clock::none;
-    double weight = 0, own = 0, variance = 0;  ///< weighted by operations
-  };
-  std::map<Key, Native> natives_;
-};
 
 /// A rank that the others of its communicator wait for.
 struct Straggler {

@@ -68,14 +68,17 @@ void add_costs(const std::vector<Row>& rows, const Baseline* baseline, std::stri
       fmt::format_to(to, "detccl_collective_waiting_seconds{{{}}} {:.9g}\n", row.labels,
                      cost_of(row.operations).waiting * 1e-9);
   }
-  if (baseline == nullptr) return;
-  head("detccl_collective_overhead_ratio", "gauge", "Cost of an operation over the baseline's, less one.",
-       out);
+  std::string ratios;
   for (const Row& row : rows) {
-    if (const auto compared = baseline->compare(row.key, row.communicator.size, row.operations))
-      fmt::format_to(to, "detccl_collective_overhead_ratio{{{}}} {:.6g}\n", row.labels,
-                     compared->overhead.ratio);
+    if (const auto compared = compare(baseline, row.key, row.communicator.size, row.operations))
+      fmt::format_to(std::back_inserter(ratios),
+                     "detccl_collective_overhead_ratio{{{},native_from=\"{}\"}} {:.6g}\n", row.labels,
+                     source_name(compared->source), compared->overhead.ratio);
   }
+  if (ratios.empty()) return;
+  head("detccl_collective_overhead_ratio", "gauge", "Cost of an operation over a native one's, less one.",
+       out);
+  out += ratios;
 }
 
 }  // namespace

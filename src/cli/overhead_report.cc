@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/overhead_report.h"
 
+#include "cli/overhead_totals.h"
+
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 namespace detccl::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 std::string size_name(unsigned doubling) {
   if (doubling == 0) return "0";
@@ -25,55 +24,49 @@ std::string type_name(const std::string& datatype) {
              : datatype;
 }
 
-const char* clock_name(Clock clock) {
-  constexpr const char* kNames[] = {"unknown", "network", "gpu"};
-  return kNames[static_cast<std::size_t>(clock)];
-}
-
-std::string overhead_name(const Overhead& o) {
-  return fmt::format("{:+.1f} % ± {:.1f}", 100 * o.ratio, 100 * o.uncertainty);
-}
-
-/// Of all operations of a communicator that can be compared.
-struct Total {
-  double time = 0, waiting = 0, ours = 0, native = 0;  ///< nanoseconds
-  std::uint64_t calls = 0;
-};
-
-Total total_of(const CommunicatorSummary& c, const Baseline* baseline) {
-  Total total;
-  for (const auto& [key, operations] : c.operations) {
-    total.calls += operations.count;
-    if (operations.clock == Clock::none) continue;
-    const Cost cost = cost_of(operations);
-    const auto count = static_cast<double>(operations.count);
-    total.time += count * (cost.own + cost.waiting);
-    total.waiting += count * cost.waiting;
-    const auto compared = baseline == nullptr ? std::nullopt : baseline->compare(key, c.size, operations);
-    if (!compared) continue;
-    total.ours += count * cost.own;
-    total.native += count * compared->native;
-  }
-  return total;
+std::string overhead_name(const Compared& c) {
+  const std::string source =
+      c.source == Compared::Source::shadow ? fmt::format("shadow, {} pairs", c.pairs) : "baseline";
+  return fmt::format("{:+.1f} % ± {:.1f} ({})", 100 * c.overhead.ratio, 100 * c.overhead.uncertainty, source);
 }
 
 void add_row(const OperationKey& key, const Operations& o, const CommunicatorSummary& c,
              const Baseline* baseline, std::string& out) {
   std::string times = fmt::format("{:>9} {:>9} {:>9} {:>9} {:>9}", "unknown", "", "", "", "");
   std::string native = "unknown", overhead = "unknown";
+  const double share = step_share(o);
+  const std::string of_steps = share < 0 ? "unknown" : fmt::format("{:.2f} %", 100 * share);
   if (o.clock != Clock::none) {
     const Cost cost = cost_of(o);
     times = fmt::format("{:9.1f} {:9.1f} {:9.1f} {:9.1f} {:9.1f}", o.times.quantile(0.5) / 1e3,
                         o.times.quantile(0.95) / 1e3, o.times.quantile(0.99) / 1e3, cost.own / 1e3,
                         cost.waiting / 1e3);
   }
-  if (const auto compared = baseline == nullptr ? std::nullopt : baseline->compare(key, c.size, o)) {
+  if (const auto compared = compare(baseline, key, c.size, o)) {
     native = fmt::format("{:.1f}", compared->native / 1e3);
-    overhead = overhead_name(compared->overhead);
+    overhead = overhead_name(*compared);
   }
-  fmt::format_to(std::back_inserter(out), "  {:<14} {:<11} {:>5} {:<18} {:>9} {} {:>9}  {}\n", key.function,
-                 type_name(key.datatype), size_name(key.doubling), schedule_name(key), o.count, times, native,
-                 overhead);
+  fmt::format_to(std::back_inserter(out), "  {:<14} {:<11} {:>5} {:<18} {:>9} {} {:>9} {:>9}  {}\n",
+                 key.function, type_name(key.datatype), size_name(key.doubling), schedule_name(key), o.count,
+                 times, of_steps, native, overhead);
+}
+
+void add_steps(const CommunicatorSummary& c, const Total& total, std::string& out) {
+  if (c.steps.count() == 0) return;
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "  {} steps of {:.3f} ms: {}{:.2f} % of their time in these",
+                 c.steps.count() / c.hosts.size(), c.steps.mean() * 1e-6,
+                 total.steps_known ? "" : "at least ", 100 * total.of_steps);
+  if (total.overhead_of_steps != 0)
+    fmt::format_to(to, ", {:+.2f} % for determinism", 100 * total.overhead_of_steps);
+  out += '\n';
+}
+
+void add_phases(const PhaseTimes& phases, std::string& out) {
+  const double all = phases.transfer + phases.fold + phases.wait;
+  if (all <= 0) return;
+  fmt::format_to(std::back_inserter(out), "  transfer {:.1f} %, fold {:.1f} %, wait {:.1f} %\n",
+                 100 * phases.transfer / all, 100 * phases.fold / all, 100 * phases.wait / all);
 }
 
 void add_communicator(const std::string& number, const CommunicatorSummary& c, const Baseline* baseline,
@@ -87,35 +80,16 @@ void add_communicator(const std::string& number, const CommunicatorSummary& c, c
                    100 * total.waiting / total.time);
   if (total.native > 0) fmt::format_to(to, ", overhead {:+.1f} %", 100 * (total.ours / total.native - 1));
   if (c.dropped != 0) fmt::format_to(to, ", {} events not counted", c.dropped);
-  fmt::format_to(to, "\n  {:<14} {:<11} {:>5} {:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n",
+  out += '\n';
+  add_steps(c, total, out);
+  add_phases(total.phases, out);
+  for (const auto& [reason, count] : c.not_paired)
+    fmt::format_to(to, "  not sampled: {} ({})\n", count, reason);
+  fmt::format_to(to, "  {:<14} {:<11} {:>5} {:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n",
                  "collective", "type", "from", "schedule", "calls", "p50 us", "p95", "p99", "own", "waiting",
-                 "native", "overhead");
+                 "of steps", "native", "overhead");
   for (const auto& [key, operations] : c.operations)
     add_row(key, operations, c, baseline, out);
-}
-
-ordered_json row_json(const OperationKey& key, const Operations& o, const CommunicatorSummary& c,
-                      const Baseline* baseline) {
-  ordered_json row = {{"function", key.function},
-                      {"datatype", key.datatype},
-                      {"bytes_from", key.doubling == 0 ? 0 : std::uint64_t{1} << (key.doubling - 1)},
-                      {"schedule", schedule_name(key)},
-                      {"deterministic", key.algorithm == "detccl"},
-                      {"calls", o.count},
-                      {"bytes", o.bytes},
-                      {"clock", clock_name(o.clock)}};
-  if (o.clock == Clock::none) return row;
-  const Cost cost = cost_of(o);
-  row["time_us"] = {{"p50", o.times.quantile(0.5) / 1e3},
-                    {"p95", o.times.quantile(0.95) / 1e3},
-                    {"p99", o.times.quantile(0.99) / 1e3},
-                    {"own", cost.own / 1e3},
-                    {"waiting", cost.waiting / 1e3}};
-  if (const auto compared = baseline == nullptr ? std::nullopt : baseline->compare(key, c.size, o)) {
-    row["native_us"] = compared->native / 1e3;
-    row["overhead"] = {{"ratio", compared->overhead.ratio}, {"uncertainty", compared->overhead.uncertainty}};
-  }
-  return row;
 }
 
 }  // namespace
@@ -136,46 +110,6 @@ std::string overhead_text(const OverheadReport& report) {
                    schedule_name(s.operations), s.operations.function, type_name(s.operations.datatype),
                    size_name(s.operations.doubling), s.ranks, s.factor, s.than.empty() ? "native" : s.than);
   return out;
-}
-
-std::string overhead_json(const OverheadReport& report) {
-  const Baseline* baseline = report.baseline ? &*report.baseline : nullptr;
-  ordered_json communicators = ordered_json::array(), late = ordered_json::array(),
-               slow = ordered_json::array();
-  for (const auto& [number, c] : report.summaries.communicators) {
-    ordered_json rows = ordered_json::array();
-    for (const auto& [key, operations] : c.operations)
-      rows.push_back(row_json(key, operations, c, baseline));
-    communicators.push_back({{"communicator", number},
-                             {"name", c.name},
-                             {"ranks", c.size},
-                             {"summaries", c.hosts.size()},
-                             {"seconds", c.seconds},
-                             {"dropped", c.dropped},
-                             {"operations", std::move(rows)}});
-  }
-  for (const Straggler& s : report.stragglers)
-    late.push_back({{"communicator", s.communicator},
-                    {"rank", s.rank},
-                    {"host", s.host},
-                    {"waiting_s", s.waiting},
-                    {"share", s.share}});
-  for (const SlowSchedule& s : report.slow_schedules)
-    slow.push_back(
-        {{"schedule", schedule_name(s.operations)},
-         {"function", s.operations.function},
-         {"datatype", s.operations.datatype},
-         {"bytes_from", s.operations.doubling == 0 ? 0 : std::uint64_t{1} << (s.operations.doubling - 1)},
-         {"ranks", s.ranks},
-         {"than", s.than.empty() ? "native" : s.than},
-         {"factor", s.factor}});
-  const ordered_json document = {{"format", "detccl-overhead-1"},
-                                 {"summaries", report.summaries.files},
-                                 {"unreadable", report.summaries.unreadable},
-                                 {"communicators", std::move(communicators)},
-                                 {"late_ranks", std::move(late)},
-                                 {"slow_schedules", std::move(slow)}};
-  return document.dump(1) + "\n";
 }
 
 }  // namespace detccl::cli

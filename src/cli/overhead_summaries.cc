@@ -39,6 +39,20 @@ void add_times(const Sketch& times, Clock clock, int rank, Operations& operation
   operations.ranks.push_back({rank, times.mean(), times.standard_error(), times.count()});
 }
 
+RankPairs read_pairs(const json& j) {
+  RankPairs found{j.at("count").get<std::uint64_t>(), {}};
+  const json& kept = j.at("kept_ns");
+  if (kept.size() % 2 != 0) throw std::runtime_error("pairs are not pairs");
+  for (std::size_t i = 0; i < kept.size(); i += 2) {
+    found.pairs.push_back({kept[i].get<std::uint64_t>(), kept[i + 1].get<std::uint64_t>()});
+    if (found.pairs.back().ours == 0 || found.pairs.back().native == 0)
+      throw std::runtime_error("a pair without a time");
+  }
+  if (found.pairs.empty() || found.count < found.pairs.size())
+    throw std::runtime_error("pairs contradict their count");
+  return found;
+}
+
 void add_class(const json& c, int rank, CommunicatorSummary& to) {
   const OperationKey key{c.at("function"), c.at("datatype"), c.at("doubling"), c.at("algorithm"),
                          c.at("protocol")};
@@ -49,7 +63,17 @@ void add_class(const json& c, int rank, CommunicatorSummary& to) {
   if (count > operations.count) {
     operations.count = count;
     operations.bytes = bytes;
+    operations.in_steps = c.value("in_steps", std::uint64_t{0});
   }
+  if (c.contains("phases")) {
+    const json& phases = c["phases"];
+    operations.phases = {phases.at("transfer_ns"), phases.at("fold_ns"), phases.at("wait_ns")};
+  }
+  if (c.contains("pairs")) operations.pairs.push_back(read_pairs(c["pairs"]));
+  const double steps = to.steps.sum();
+  const double mean = gpu.count() != 0 ? gpu.mean() : network.mean();
+  if (steps > 0 && operations.in_steps != 0 && mean > 0)
+    operations.step_shares.push_back(static_cast<double>(operations.in_steps) * mean / steps);
   if (gpu.count() != 0)
     add_times(gpu, Clock::gpu, rank, operations);
   else
@@ -62,6 +86,8 @@ void add_summary(const json& j, Summaries& summaries) {
   // Into a copy first: a file that turns out damaged leaves nothing behind. It is the rank's, so small.
   CommunicatorSummary one;
   const int rank = j.at("rank");
+  if (j.contains("steps")) one.steps = read_sketch(j["steps"]);
+  if (j.contains("not_paired")) one.not_paired = j["not_paired"].get<decltype(one.not_paired)>();
   for (const json& c : j.at("classes"))
     add_class(c, rank, one);
   const std::string host = j.at("host");
@@ -75,12 +101,21 @@ void add_summary(const json& j, Summaries& summaries) {
   to.size = std::max({to.size, size, static_cast<int>(to.hosts.size())});
   to.seconds = std::max(to.seconds, seconds);
   to.dropped += dropped;
+  to.steps.merge(one.steps);
+  for (const auto& [reason, count] : one.not_paired)
+    to.not_paired[reason] = std::max(to.not_paired[reason], count);
   for (auto& [key, from] : one.operations) {
     Operations& into = to.operations[key];
     if (from.count > into.count) {
       into.count = from.count;
       into.bytes = from.bytes;
+      into.in_steps = from.in_steps;
     }
+    into.phases.transfer += from.phases.transfer;
+    into.phases.fold += from.phases.fold;
+    into.phases.wait += from.phases.wait;
+    into.pairs.insert(into.pairs.end(), from.pairs.begin(), from.pairs.end());
+    into.step_shares.insert(into.step_shares.end(), from.step_shares.begin(), from.step_shares.end());
     add_times(from.times, from.clock, rank, into);
   }
 }

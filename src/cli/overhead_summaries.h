@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/pairs.h"
 #include "profile/sketch.h"
 
 namespace detccl::cli {
@@ -31,11 +32,26 @@ struct OperationKey {
   auto operator<=>(const OperationKey&) const = default;
 };
 
+/// What DetCCL's reductions on host memory spent their time on, nanoseconds.
+struct PhaseTimes {
+  double transfer = 0, fold = 0, wait = 0;
+};
+
+/// Of a class's operations on one rank that ran both ways.
+struct RankPairs {
+  std::uint64_t count = 0;           ///< of all, kept or not
+  std::vector<profile::Pair> pairs;  ///< those that were kept
+};
+
 struct Operations {
   std::uint64_t count = 0, bytes = 0;  ///< of the rank that did most
   Clock clock = Clock::none;           ///< the times': only one kind is put together
   profile::Sketch times;               ///< of all ranks
   std::vector<RankTime> ranks;
+  PhaseTimes phases;                ///< of all ranks; 0 where it is not known
+  std::vector<RankPairs> pairs;     ///< by rank, of those that have any
+  std::uint64_t in_steps = 0;       ///< of the count, those in the program's steps
+  std::vector<double> step_shares;  ///< of each rank's step time what these take; of ranks where it is known
 };
 
 struct CommunicatorSummary {
@@ -44,6 +60,8 @@ struct CommunicatorSummary {
   std::map<int, std::string> hosts;  ///< by rank: those with a summary
   double seconds = 0;  ///< from its making to its last event, on the rank where that took longest
   std::uint64_t dropped = 0;
+  profile::Sketch steps;                            ///< of all ranks
+  std::map<std::string, std::uint64_t> not_paired;  ///< reductions of a rank, by the reason
   std::map<OperationKey, Operations> operations;
 };
 

@@ -112,7 +112,8 @@ std::byte* Scratch::reserve(std::size_t bytes) {
 }
 
 struct Execution::State {
-  State(transport::Exchange& e, Scratch& s, const Arithmetic& a, std::vector<Job> j, std::uint32_t sequence);
+  State(transport::Exchange& e, Scratch& s, const Arithmetic& a, std::vector<Job> j, std::uint32_t sequence,
+        Phases* p);
 
   void set_up_lanes(Scratch& scratch);
   void admit(Lane& lane);
@@ -126,6 +127,7 @@ struct Execution::State {
   transport::Exchange& exchange;
   Arithmetic arithmetic;
   std::vector<Job> jobs;
+  Phases* phases;               ///< may be null
   std::uint64_t tag;            ///< of job 0
   std::size_t sizes[4];         ///< element size by form
   std::vector<Layout> layouts;  ///< one per program
@@ -140,10 +142,11 @@ struct Execution::State {
 };
 
 Execution::State::State(transport::Exchange& e, Scratch& s, const Arithmetic& a, std::vector<Job> j,
-                        std::uint32_t sequence)
+                        std::uint32_t sequence, Phases* p)
     : exchange(e),
       arithmetic(a),
       jobs(std::move(j)),
+      phases(p),
       tag(kExecutionTag | std::uint64_t{sequence & 0x7ff} << 36) {
   if (jobs.size() >= kMaxJobs) throw std::invalid_argument(kTooManyChunks);
   for (const plan::Form form : {plan::Form::raw, plan::Form::partial, plan::Form::rounded, plan::Form::final})
@@ -252,7 +255,10 @@ void Execution::State::run_folds(const Lane& lane) {
 bool Execution::State::advance(Lane& lane) {
   if (lane.job == nullptr || !transfers_complete(lane)) return false;
   if (lane.stage < lane.layout->program->stages.size()) {
+    const bool folds = !lane.layout->program->stages[lane.stage].folds.empty();
+    if (phases != nullptr && folds) phases->enter(Phase::fold);
     run_folds(lane);
+    if (phases != nullptr && folds) phases->enter(Phase::transfer);
     ++lane.stage;
     ++steps;
     start_stage(lane);
@@ -271,8 +277,8 @@ void Execution::State::fail() {
 }
 
 Execution::Execution(transport::Exchange& exchange, Scratch& scratch, const Arithmetic& arithmetic,
-                     std::vector<Job> jobs, std::uint32_t sequence)
-    : state_(std::make_unique<State>(exchange, scratch, arithmetic, std::move(jobs), sequence)) {
+                     std::vector<Job> jobs, std::uint32_t sequence, Phases* phases)
+    : state_(std::make_unique<State>(exchange, scratch, arithmetic, std::move(jobs), sequence, phases)) {
   for (Lane& lane : state_->lanes)
     state_->admit(lane);
 }
@@ -284,15 +290,17 @@ Execution::~Execution() {
 Status Execution::progress() {
   State& s = *state_;
   if (s.status != Status::running) return s.status;
-  s.exchange.progress();
+  bool moved = s.exchange.progress();
   for (std::size_t i = 0; i < s.lanes.size() && s.status == Status::running; ++i) {
     Lane& lane = s.lanes[s.turn];
     s.turn = (s.turn + 1) % s.lanes.size();
     if (s.advance(lane)) {
       s.waited = 0;
+      moved = true;
       break;
     }
   }
+  if (s.phases != nullptr) s.phases->looked(moved);
   // A broken exchange need not fail a completion of ours.
   if (++s.waited % kFailureInterval == 0 && !s.exchange.failure().empty()) s.fail();
   if (s.status == Status::running && s.finished == s.jobs.size() && s.exchange.settled())

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/host/fold.h"
+#include "engine/phases.h"
 #include "plan/plan.h"
 #include "transport/exchange.h"
 
@@ -60,9 +61,10 @@ std::size_t scratch_bytes(const plan::Program& program, const device::host::Arit
 class Execution {
  public:
   /// `sequence`: a number that all ranks give this call and no other one under way (its low 11 bits count).
+  /// `phases`: told what its time goes into; may be null.
   /// Throws std::invalid_argument for kMaxJobs jobs or more, or kMaxOrdinals transfers or more.
   Execution(transport::Exchange& exchange, Scratch& scratch, const device::host::Arithmetic& arithmetic,
-            std::vector<Job> jobs, std::uint32_t sequence);
+            std::vector<Job> jobs, std::uint32_t sequence, Phases* phases = nullptr);
   ~Execution();  ///< if still running: abandons the exchange
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;

@@ -90,6 +90,7 @@ void bootstrap(Communicator& communicator, const RootAddress& root, const Ring& 
   communicator.exchange = UcxWorker::connect(std::move(worker), communicator.rank(), std::move(addresses));
   communicator.control = std::move(control);
   communicator.ring = ring;
+  communicator.profiler.begin(root.magic[0], communicator.rank(), communicator.size());
   use.unlock();  // whoever sees it ready may use it at once
   communicator.set_ready();
 }

@@ -12,6 +12,7 @@
 #include "engine/execution.h"
 #include "hostnccl/config.h"
 #include "hostnccl/control_line.h"
+#include "hostnccl/profiler.h"
 #include "hostnccl/registrations.h"
 #include "hostnccl/ring_programs.h"
 #include "hostnccl/settings.h"
@@ -70,6 +71,7 @@ class Communicator {
   std::unique_ptr<transport::Exchange> exchange;
 
   // Used under `use`.
+  Profiler profiler;
   engine::Scratch scratch{kScratchLimit};
   std::uint32_t sequence = 0;  ///< of the next collective
 

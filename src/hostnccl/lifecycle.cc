@@ -35,6 +35,7 @@ class Left : public transport::Departure {
 void take_down(std::shared_ptr<Communicator> communicator) {
   join_background(*communicator);
   if (communicator->control == nullptr) return;  // it has failed before it was ready
+  communicator->profiler.end();
   const bool sound = communicator->result() == ncclSuccess && !communicator->revoked;
   communicator->control->goodbye();
   if (sound) {

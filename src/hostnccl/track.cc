@@ -28,6 +28,7 @@ Track::Track(const Batch& batch)
 bool Track::start_next() {
   Communicator& c = *batch_.communicator;
   if (next_ < batch_.collectives.size()) {
+    tell(batch_.collectives[next_]);
     Work work = work_of(batch_.collectives[next_++], c.ring, c.rank());
     execution_ = std::make_unique<engine::Execution>(*c.exchange, c.scratch, work.arithmetic,
                                                      std::move(work.jobs), c.sequence++);
@@ -35,10 +36,23 @@ bool Track::start_next() {
   }
   if (!batch_.point_to_point.empty() && !sent_and_received_) {
     sent_and_received_ = true;
+    for (const Operation& operation : batch_.point_to_point)
+      tell(operation);
     point_to_point_ = std::make_unique<PointToPoint>(*c.exchange, batch_.point_to_point);
     return true;
   }
   return false;
+}
+
+void Track::tell(const Operation& operation) {
+  const Profiler::Event event = batch_.communicator->profiler.start(operation);
+  if (event.operation != nullptr) events_.push_back(event);
+}
+
+void Track::tell_end() {
+  for (const Profiler::Event& event : events_)
+    batch_.communicator->profiler.stop(event);
+  events_.clear();
 }
 
 bool Track::progress() {
@@ -55,6 +69,7 @@ bool Track::progress() {
       return false;
     }
     steps_ = steps() + 1;
+    tell_end();
     execution_.reset();
     point_to_point_.reset();
     return true;
@@ -101,6 +116,7 @@ void Track::give_up(ncclResult_t code, const std::string& why) {
   const std::string text = fmt::format("{} on rank {} of {}: {}", waiting_for(), c.rank(), c.size(), why);
   execution_.reset();
   point_to_point_.reset();
+  tell_end();
   error_ = Error(code, text);
   c.fail(code, text);
   if (!c.interrupted()) c.control->report(text);

@@ -33,6 +33,8 @@ class Track {
 
  private:
   bool start_next();
+  void tell(const Operation& operation);
+  void tell_end();
   void give_up(ncclResult_t code, const std::string& why);
   std::string waiting_for() const;
 
@@ -42,6 +44,7 @@ class Track {
   bool sent_and_received_ = false;
   std::unique_ptr<engine::Execution> execution_;
   std::unique_ptr<PointToPoint> point_to_point_;
+  std::vector<Profiler::Event> events_;  ///< of what is under way
   std::uint64_t steps_ = 0, steps_seen_ = 0;
   Clock::time_point last_step_;
   std::optional<Clock::time_point> grace_end_;

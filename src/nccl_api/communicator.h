@@ -18,6 +18,8 @@
 #include "nccl_api/gpu_shadow.h"
 #include "nccl_api/gpu_tracing.h"
 #include "nccl_api/nccl_headers.h"
+#include "nccl_api/sampling.h"
+#include "nccl_api/teller.h"
 #include "trace/tables.h"
 #include "transport/exchange.h"
 
@@ -40,11 +42,14 @@ struct Shadow {
          engine::PlanSource plans = plan::build)
       : exchange(std::move(e)),
         scratch(settings.scratch_limit),
-        planner(settings, exchange->rank(), exchange->size(), std::move(plans)) {}
+        planner(settings, exchange->rank(), exchange->size(), std::move(plans)),
+        sampling(0, exchange->size()) {}
   std::unique_ptr<transport::Exchange> exchange;
   engine::Scratch scratch;
   engine::Planner planner;
   std::uint32_t sequence = 0;  ///< of the next reduction
+  Sampling sampling;
+  std::unique_ptr<Teller> teller;  ///< null: nobody is told
 };
 
 class Communicator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's context for traces: what it says itself, and its NVTX ranges.
+// The program's context for traces and profiles: what it says itself, and its NVTX ranges.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -22,12 +22,18 @@ bool is_on(const char* variable) {
   return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
 }
 
+/// Whether the program's NCCL is to open DetCCL's profiler plugin, which wants to hear of steps.
+bool is_profiled() {
+  const char* plugin = std::getenv("NCCL_PROFILER_PLUGIN");
+  return plugin != nullptr && std::strstr(plugin, "detccl") != nullptr;
+}
+
 const char own_address = 0;
 
 /// When the library is loaded, so before the program's first NVTX call.
 [[gnu::constructor]] void listen_to_nvtx() {
   Dl_info own{};
-  if (!is_on("DETCCL_TRACE") || dladdr(&own_address, &own) == 0) return;
+  if ((!is_on("DETCCL_TRACE") && !is_profiled()) || dladdr(&own_address, &own) == 0) return;
   guarded([&own] {
     recorder::inject_nvtx(own.dli_fname);
     return ncclSuccess;

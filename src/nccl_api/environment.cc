@@ -188,6 +188,13 @@ bool take_profiler_period(std::string_view text, Configuration&) {
   return seconds && *seconds <= 0xffffffff;
 }
 
+bool take_profiler_shadow(std::string_view text, Configuration& c) {
+  const auto every = parse_number(text);
+  if (!every || *every > 0xffffffff) return false;
+  c.profiler_shadow = static_cast<std::uint32_t>(*every);
+  return true;
+}
+
 constexpr std::array kVariables = {
     Variable{"DETCCL_CONTRACT", "tree", contract::kContractSyntax,
              "The contract: in which order and precision the ranks' values combine.", take_contract},
@@ -256,6 +263,11 @@ constexpr std::array kVariables = {
              take_profiler_events},
     Variable{"DETCCL_PROFILER_PERIOD", "60", "whole seconds, 0 for never",
              "How often the profiler plugin writes its summaries before the end.", take_profiler_period},
+    Variable{
+        "DETCCL_PROFILER_SHADOW", "0", "K, a number; 0 for none",
+        "On host memory, with the profiler plugin: one of every K reductions of a communicator also runs "
+        "natively, into memory of its own, so that overhead is known without another run.",
+        take_profiler_shadow},
     Variable{"DETCCL_PROFILER_CHAIN", "", "a file or a library's name",
              "Another profiler plugin, which gets what NCCL would have given it.", take_profilers},
 };

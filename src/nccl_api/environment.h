@@ -44,6 +44,7 @@ struct Configuration {
   bool fallback_native = false;       ///< what cannot be honoured runs natively, instead of failing
   std::string nccl_library;           ///< empty: searched for
   std::chrono::seconds timeout{600};  ///< 0: wait for ever
+  std::uint32_t profiler_shadow = 0;  ///< one of so many reductions also runs natively; 0: none
 };
 
 struct Variable {

@@ -9,7 +9,6 @@
 
 #include "nccl_api/nccl_headers.h"
 #include "nccl_api/queued_reduction.h"
-#include "profile/operation.h"
 
 namespace detccl::nccl_api {
 
@@ -36,9 +35,6 @@ namespace gpu {
 
 /// Why this build cannot reduce on GPUs; null if it can.
 const char* unavailable();
-
-/// Who is told of reductions on GPUs, from now on; null for nobody. Any thread.
-void set_observer(profile::Observer observer);
 
 /// Collective over the communicator's ranks, which must be ready and have nothing else under way: makes the
 /// communicator's GpuShadow, unless settings differ or a rank cannot take part, which all ranks are told

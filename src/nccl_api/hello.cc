@@ -56,6 +56,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[8], c.group == 0 ? "auto" : fmt::to_string(c.group));
   assign(hello.settings[9],
          c.tuning == nullptr ? "none" : fmt::format("{:016x}", plan::tuner::hash(*c.tuning)));
+  assign(hello.settings[10], fmt::to_string(c.profiler_shadow));
   hello.host = host_number();
   hello.domain = hello.host;
   hello.process = static_cast<std::uint32_t>(::getpid());
@@ -99,6 +100,14 @@ std::optional<std::string> find_problem(std::span<const Hello> hellos) {
     if (!problem.empty()) return fmt::format("rank {}: {}", rank, problem);
   }
   return std::nullopt;
+}
+
+std::uint64_t communicator_number(std::span<const Hello> hellos) {
+  if (hellos.empty()) return 1;
+  std::uint64_t number = hellos[0].host;
+  for (const std::uint64_t part : {std::uint64_t{hellos[0].process}, std::uint64_t{hellos[0].creation_order}})
+    number = (number ^ part) * 0x9e3779b97f4a7c15u;
+  return number;
 }
 
 std::string rank_list(std::span<const std::size_t> ranks) {

@@ -20,7 +20,7 @@ struct Hello {
   static constexpr std::size_t kName = 128;
 
   std::array<char, 8> magic{};
-  std::array<Text, 10> settings{};   ///< as written in the environment; see kSettingNames
+  std::array<Text, 11> settings{};   ///< as written in the environment; see kSettingNames
   std::uint64_t address_bytes = 0;   ///< of the worker's address
   std::uint64_t host = 0;            ///< host_number()
   std::uint64_t domain = 0;          ///< domain_number(): ranks of the same one are near each other
@@ -31,9 +31,13 @@ struct Hello {
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
-inline constexpr std::array<std::string_view, 10> kSettingNames = {
-    "DetCCL's version", "DETCCL_CONTRACT", "DETCCL_SCHEDULE", "DETCCL_CHUNK", "DETCCL_PROVE",
-    "DETCCL_SCRATCH",   "DETCCL_FALLBACK", "NCCL_ALGO",       "DETCCL_GROUP", "the figures of DETCCL_TUNING"};
+inline constexpr std::array<std::string_view, 11> kSettingNames = {
+    "DetCCL's version",      "DETCCL_CONTRACT",
+    "DETCCL_SCHEDULE",       "DETCCL_CHUNK",
+    "DETCCL_PROVE",          "DETCCL_SCRATCH",
+    "DETCCL_FALLBACK",       "NCCL_ALGO",
+    "DETCCL_GROUP",          "the figures of DETCCL_TUNING",
+    "DETCCL_PROFILER_SHADOW"};
 
 Hello make_hello(const Configuration& configuration, std::size_t address_bytes, std::string_view problem);
 
@@ -50,6 +54,10 @@ std::optional<std::string> find_disagreement(std::span<const Hello> hellos);
 
 /// "rank 2: UCX cannot be loaded", or nothing if all ranks can take part.
 std::optional<std::string> find_problem(std::span<const Hello> hellos);
+
+/// For profilers: tells the job's communicators apart, the same on all ranks, from rank 0's host, process and
+/// count. 1 for a communicator of one rank, which says no hello.
+std::uint64_t communicator_number(std::span<const Hello> hellos);
 
 /// "0-2, 5"; ascending.
 std::string rank_list(std::span<const std::size_t> ranks);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/phases.h"
 #include "engine/scaled_sum.h"
 #include "nccl_api/communicator.h"
 #include "nccl_api/queued_reduction.h"
@@ -39,7 +40,16 @@ class Lane {
   ncclResult_t result() const { return result_; }
 
  private:
+  bool more() const { return barrier_due_ || !queue_.empty(); }
   void start_next();
+  void start_reduction();
+  void start(const engine::Reduction& call);
+  ncclResult_t ended();
+  ncclResult_t after_agreement();
+  void after_reduction();
+  void start_agreement();
+  ncclResult_t run_native(const QueuedReduction& reduction);
+  void tell_pair();
   void finish();
   bool connecting();
   void fail_with(ncclResult_t code, const std::string& why = {});
@@ -50,9 +60,23 @@ class Lane {
   std::future<ncclResult_t> connection_;
   std::deque<QueuedReduction> queue_;
   std::optional<engine::Execution> execution_;
-  engine::Reduction call_;                   ///< that is being executed
+  /// What the execution is of: a reduction, or what sampling (sampling.h) has ranks do together around it.
+  enum class Part : std::uint8_t { reduction, agreement, barrier } part_ = Part::reduction;
+  QueuedReduction current_;                  ///< the last one that was begun
+  engine::Reduction call_;                   ///< its call, as it is executed
   std::optional<engine::ScaledSum> scaled_;  ///< where it is a PreMulSum of several ranks
   std::vector<std::byte> products_;
+  std::optional<engine::Phases> phases_;  ///< of a reduction that is timed
+  std::optional<profile::Range> range_;
+  /// A reduction that runs both ways.
+  struct Pair {
+    bool native_first = false;
+    std::uint64_t ours = 0, native = 0;  ///< nanoseconds, of the whole call
+  };
+  std::optional<Pair> pair_;
+  std::uint64_t before_ = 0;  ///< nanoseconds from its call to what the ranks do together
+  bool asked_ = false;        ///< whether the reduction at hand is to be sampled
+  bool barrier_due_ = false;  ///< between a pair's two
   std::uint64_t finished_steps_ = 0, steps_seen_ = 0;
   Clock::time_point last_step_ = Clock::now();
   ncclResult_t result_ = ncclSuccess;

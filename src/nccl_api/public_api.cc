@@ -3,6 +3,7 @@
 
 #include "nccl_api/border.h"
 #include "nccl_api/runtime.h"
+#include "nccl_api/teller.h"
 
 #pragma GCC visibility push(default)
 #include "detccl/detccl.h"
@@ -35,7 +36,7 @@ extern "C" {
 /// For a profiler in the same process: profile::Observe.
 __attribute__((visibility("default"))) void detcclObserve(detccl::profile::Observer observer);
 void detcclObserve(detccl::profile::Observer observer) {
-  detccl::nccl_api::gpu::set_observer(observer);
+  detccl::nccl_api::set_observer(observer);
 }
 
 const char* detcclVersion(void) {

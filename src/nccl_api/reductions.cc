@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ncclAllReduce, ncclReduceScatter and ncclReduce, deterministic.
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -150,6 +151,11 @@ TracedCall traced(const Call& c) {
           c.stream};
 }
 
+/// DETCCL_PROFILER_SHADOW: a reduction may have to run natively as well.
+bool sampled() {
+  return runtime().environment.configuration().profiler_shadow != 0;
+}
+
 ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Call& c,
                      const QueuedReduction& reduction) {
   const auto run_it = [&] {
@@ -159,7 +165,15 @@ ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Ca
     }
     std::vector<std::unique_ptr<Lane>> lanes;
     lanes.push_back(std::make_unique<Lane>(communicator));
-    lanes.back()->push(reduction);
+    QueuedReduction alone = reduction;
+    alone.alone = true;
+    if (sampled())
+      alone.native = [c](void* receive) {
+        Call elsewhere = c;
+        elsewhere.receive = receive;
+        return call_real(elsewhere, c.count);
+      };
+    lanes.back()->push(alone);
     return run(lanes);
   };
   Tracing* tracing = runtime().tracing.get();
@@ -178,6 +192,8 @@ ncclResult_t run_natively(const Call& c, const std::shared_ptr<Communicator>& co
 ncclResult_t reduce(const Call& c) {
   if (passes_through()) return call_real(c, c.count);
   return guarded([&c] {
+    const auto called =
+        sampled() ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
     Group& group = Group::current();
     ncclResult_t result = check_environment();
     if (result != ncclSuccess) return group.poison(result);
@@ -191,6 +207,7 @@ ncclResult_t reduce(const Call& c) {
       if (result != ncclSuccess && result != ncclInProgress) return group.note(result);
     }
     QueuedReduction reduction;
+    reduction.called = called;
     Route route = Route::ours;
     result = find_or_adopt(c.handle, communicator);
     if (result == ncclSuccess) result = prepare(c, *communicator, reduction, route);

@@ -16,6 +16,7 @@
 #include "nccl_api/leave.h"
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
+#include "profile/range.h"
 #include "recorder/context.h"
 
 namespace detccl::nccl_api {
@@ -160,6 +161,7 @@ std::uint64_t Tracing::key_of(Communicator& communicator, recorder::Recorder& to
 }
 
 void Tracing::look_at(Pending& pending, const void* data, std::size_t bytes, bool is_output) {
+  const profile::Range range("digest");
   (is_output ? pending.record.output : pending.record.input) = to_record(fingerprint::digest(data, bytes));
   std::size_t chunk = configuration_.trace_chunk_bytes;
   if (chunk == 0 || bytes == 0) return;

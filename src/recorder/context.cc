@@ -14,6 +14,7 @@ namespace detccl::recorder {
 namespace {
 
 std::atomic<std::uint32_t> step{trace::kNoStep};
+std::atomic<void (*)(std::uint32_t)> step_listener{nullptr};
 
 /// Ranges deeper than this are counted, but not named.
 constexpr std::size_t kMaxDepth = 32;
@@ -41,6 +42,11 @@ char lower(char c) {
 
 void set_step(std::uint32_t value) {
   step = value;
+  if (const auto listener = step_listener.load(); listener != nullptr) listener(value);
+}
+
+void set_step_listener(void (*listener)(std::uint32_t step)) {
+  step_listener = listener;
 }
 
 std::uint32_t current_step() {

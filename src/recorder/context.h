@@ -13,6 +13,8 @@ namespace detccl::recorder {
 /// Steps are the process's: threads that help with a step need not say so. Any thread.
 void set_step(std::uint32_t step);
 std::uint32_t current_step();  ///< trace::kNoStep before the first one
+/// Who is told of each set_step(), by the thread that calls it; null for nobody.
+void set_step_listener(void (*listener)(std::uint32_t step));
 
 /// The number in "step 12", "iteration_12", "ProfilerStep#12" … or nothing: a name that begins with a word
 /// for a step, and ends with its number.

@@ -32,8 +32,8 @@ class Exchange {
   virtual void receive(std::uint32_t peer, std::uint64_t tag, void* data, std::size_t bytes,
                        Completion& completion) = 0;
 
-  /// Moves things on.
-  virtual void progress() = 0;
+  /// Moves things on. Whether anything moved, as far as it can tell.
+  virtual bool progress() = 0;
 
   /// Whether the peers need no more progress() of this side for what is complete here: the word that a
   /// receive is done may itself still wait for room on its way to the sender. To be asked, with progress() in

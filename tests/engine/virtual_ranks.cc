@@ -28,14 +28,14 @@ class Shuffled final : public Exchange {
     c.state = Completion::State::pending;
     held_.push_back([=, this, &c] { inner_->receive(peer, tag, data, bytes, c); });
   }
-  void progress() override {
+  bool progress() override {
     for (std::size_t some = random_() % 3; some > 0 && !held_.empty(); --some) {
       std::swap(held_[random_() % held_.size()], held_.back());
       const auto post = std::move(held_.back());
       held_.pop_back();
       post();
     }
-    inner_->progress();
+    return inner_->progress();
   }
   void abandon() override {
     held_.clear();

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "abi.h"
+#include "profile/abi.h"
 #include "support/command.h"
 
 namespace detccl::test {
 
-namespace abi = profiler::abi;
+namespace abi = profile::abi;
 
 template <int V>
 struct Version;

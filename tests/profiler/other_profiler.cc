@@ -5,11 +5,11 @@
 #include <mutex>
 #include <string>
 
-#include "abi.h"
+#include "profile/abi.h"
 
 namespace {
 
-namespace abi = detccl::profiler::abi;
+namespace abi = detccl::profile::abi;
 
 std::mutex mutex;
 std::string journal;

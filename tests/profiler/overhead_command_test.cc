@@ -11,6 +11,7 @@
 #include <regex>
 
 #include "communicator.h"
+#include "steps.h"
 #include "summary.h"
 #include "support/command.h"
 
@@ -39,7 +40,7 @@ double native_ns(std::uint64_t bytes) {
 
 void native_call(Communicator& c, std::uint64_t elements, std::uint64_t nanoseconds) {
   profiler::Event e;
-  e.kind = profiler::abi::collective;
+  e.kind = profile::abi::collective;
   e.function = "AllReduce";
   e.datatype = "ncclFloat32";
   e.algorithm = "RING";
@@ -48,7 +49,7 @@ void native_call(Communicator& c, std::uint64_t elements, std::uint64_t nanoseco
   void* operation = c.start(e, true);
   c.stop(operation);
   profiler::Event k;
-  k.kind = profiler::abi::kernel_channel;
+  k.kind = profile::abi::kernel_channel;
   k.parent = operation;
   k.channel = {0, 1000};
   void* kernel = c.start(k, true);
@@ -140,7 +141,96 @@ TEST(Overhead, WithoutABaselineItIsUnknown) {
   const auto [outcome, document] = overhead(folder, write_job(folder, "ours", {}));
   ASSERT_EQ(outcome.exit_code, 0);
   EXPECT_NE(outcome.output.find("unknown"), std::string::npos);
+  EXPECT_FALSE(document.at("communicators").at(0).at("operations").at(0).contains("step_share"));
   EXPECT_FALSE(document.at("communicators").at(0).at("operations").at(0).contains("overhead"));
+}
+
+/// Of a rank's operations of 1 ms, `pairs` that took 1.25 times a native one, give or take.
+void write_sampled(Communicator& c, int rank, int pairs, const std::string& file) {
+  std::mt19937_64 noise(static_cast<unsigned>(rank) + 1);
+  std::uniform_int_distribution<std::uint64_t> natives(500'000, 1'500'000);
+  std::uniform_real_distribution<double> jitter(0.97, 1.03);
+  Operation operation{.rank = rank,
+                      .ranks = 2,
+                      .communicator = 0x1000,
+                      .function = "AllReduce",
+                      .datatype = "ncclFloat32",
+                      .schedule = "direct",
+                      .count = 1024};
+  for (int i = 0; i < pairs; ++i) {
+    operation.native = natives(noise);
+    const double ours = 1.25 * jitter(noise) * static_cast<double>(operation.native);
+    c.observe(operation, Moment::paired, static_cast<std::uint64_t>(ours));
+  }
+  operation.reason = "grouped";
+  c.observe(operation, Moment::not_paired, 0);
+  std::ofstream(file) << profiler::summary(c);
+}
+
+TEST(Overhead, FromTheRunsOwnPairs) {
+  for (const int pairs : {5, 300}) {
+    const Folder folder;
+    for (int rank = 0; rank < 2; ++rank) {
+      Communicator c(1, {6, 0x1000, "world", rank, 2, 1});
+      our_call(c, {.ranks = 2}, rank, "direct", 1024, 1'000'000);
+      write_sampled(c, rank, pairs, folder.file(std::to_string(rank) + ".json"));
+    }
+    // Above a baseline that says something else.
+    const std::string native = write_job(folder, "native", {.ranks = 2, .native = true});
+    const auto [outcome, document] =
+        overhead(folder, folder.file("0.json") + " " + folder.file("1.json") + " --baseline " + native);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+    const json &c = document.at("communicators").at(0), &row = c.at("operations").at(0);
+    EXPECT_EQ(c.at("not_paired"), (json{{"grouped", 1}}));
+    EXPECT_NE(outcome.output.find("not sampled: 1 (grouped)"), std::string::npos) << outcome.output;
+    if (pairs < 6) {  // too few for an answer
+      EXPECT_EQ(row.at("native_from"), "baseline");
+      continue;
+    }
+    EXPECT_EQ(row.at("native_from"), "shadow");
+    EXPECT_EQ(row.at("pairs"), 300);
+    const double ratio = row.at("overhead").at("ratio"), uncertainty = row.at("overhead").at("uncertainty");
+    EXPECT_NEAR(ratio, 0.25, 0.02);
+    EXPECT_GT(uncertainty, 0.001);
+    EXPECT_LT(uncertainty, 0.03);
+    EXPECT_NEAR(row.at("native_us").get<double>(), 1000, 200);
+    EXPECT_NE(outcome.output.find("(shadow, 300 pairs)"), std::string::npos) << outcome.output;
+  }
+}
+
+TEST(Overhead, ShareOfStepTime) {
+  const Folder folder;
+  // Both ranks are of this process, which has one set of steps: 100 ms each.
+  Communicator zero(1, {6, 0x1000, "world", 0, 2, 1}), one(2, {6, 0x1000, "world", 1, 2, 1});
+  const Job job{.ranks = 2};
+  our_call(zero, job, 0, "direct", 1024, 1'000'000);  // in no step
+  constexpr std::uint64_t kStep = 100'000'000;
+  for (std::uint64_t step = 1; step <= 6; ++step) {
+    profiler::step_begins(step, step * kStep);
+    profiler::step_begins(step, step * kStep + 50);  // another thread says so as well
+    for (int call = 0; call < 10; ++call) {
+      our_call(zero, job, 0, "direct", 1024, 1'000'000);
+      our_call(one, job, 1, "direct", 1024, 1'000'000);
+      zero.observe({.function = "Reduce", .datatype = "ncclInt8", .schedule = "direct", .count = 1},
+                   Moment::enqueued, 0);  // without times
+    }
+  }
+  write_sampled(zero, 0, 20, folder.file("0.json"));
+  write_sampled(one, 1, 20, folder.file("1.json"));
+  const auto [outcome, document] = overhead(folder, folder.file("0.json") + " " + folder.file("1.json"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const json &c = document.at("communicators").at(0), &steps = c.at("steps");
+  EXPECT_EQ(steps.at("count"), 5);
+  EXPECT_NEAR(steps.at("share").get<double>(), 0.1, 1e-6);
+  EXPECT_EQ(steps.at("share_complete"), false);
+  EXPECT_NEAR(steps.at("share_for_determinism").get<double>(), 0.02, 0.002);
+  for (const json& row : c.at("operations")) {
+    EXPECT_EQ(row.at("in_steps"), 50) << row;
+    EXPECT_EQ(row.contains("step_share"), row.at("function") == "AllReduce") << row;
+  }
+  EXPECT_NE(outcome.output.find("5 steps of 100.000 ms: at least 10.00 % of their time in these, +"),
+            std::string::npos)
+      << outcome.output;
 }
 
 TEST(Overhead, NamesTheRankThatOthersWaitFor) {

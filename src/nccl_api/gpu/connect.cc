@@ -122,15 +122,6 @@ ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine, c
   return ncclSuccess;
 }
 
-/// For profilers: rank 0's host, process and count tell the job's communicators apart, on all ranks alike.
-std::uint64_t number_of(const std::vector<Hello>& hellos) {
-  if (hellos.empty()) return 1;
-  std::uint64_t number = hellos[0].host;
-  for (const std::uint64_t part : {hellos[0].process, hellos[0].creation_order})
-    number = (number ^ part) * 0x9e3779b97f4a7c15u;
-  return number;
-}
-
 ncclResult_t make_shadow(Communicator& communicator) {
   int device = 0;
   ncclResult_t result = real().CommCuDevice(communicator.handle(), &device);
@@ -165,7 +156,7 @@ ncclResult_t make_shadow(Communicator& communicator) {
   }
   engine->warm_up();
   auto stopwatch = std::make_unique<Stopwatch>(
-      settings, number_of(hellos), static_cast<std::uint32_t>(communicator.rank()),
+      settings, communicator_number(hellos), static_cast<std::uint32_t>(communicator.rank()),
       static_cast<std::uint32_t>(communicator.ranks()), engine->peers() != nullptr);
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine), std::move(stopwatch)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));

@@ -2,72 +2,22 @@
 #include "nccl_api/gpu/stopwatch.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-
-#include "contract/types.h"
-#include "nccl_api/gpu_shadow.h"
 
 namespace detccl::nccl_api::gpu {
-namespace {
-
-std::atomic<profile::Observer> the_observer{nullptr};
-
-/// As NCCL's profiler calls them.
-const char* function_name(plan::Collective collective) {
-  constexpr std::array kNames = {"AllReduce", "ReduceScatter", "Reduce"};
-  return kNames[static_cast<std::size_t>(collective)];
-}
-const char* type_name(contract::DataType type) {
-  constexpr std::array kNames = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
-                                 "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
-                                 "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-  const auto number = static_cast<std::size_t>(type);
-  return number < kNames.size() ? kNames[number] : "Unknown";
-}
-
-}  // namespace
-
-void set_observer(profile::Observer observer) {
-  the_observer = observer;
-}
 
 Stopwatch::~Stopwatch() {
   collect();
-  tell({}, profile::Moment::ended, 0);
   for (const Measurement& measurement : measurements_) {
     if (measurement.began != nullptr) static_cast<void>(cudaEventDestroy(measurement.began));
     if (measurement.ended != nullptr) static_cast<void>(cudaEventDestroy(measurement.ended));
   }
 }
 
-std::string Stopwatch::schedule_of(const engine::Reduction& call) const {
-  if (peer_) return "peer";
-  return plan::name(chooser_.choose(call).schedule);
-}
-
-void Stopwatch::tell(const engine::Reduction& call, profile::Moment moment, std::uint64_t nanoseconds) const {
-  const profile::Observer observer = the_observer;
-  if (observer == nullptr) return;
-  try {
-    const std::string schedule = schedule_of(call);
-    const profile::Operation operation{.rank = static_cast<std::int32_t>(rank_),
-                                       .ranks = static_cast<std::int32_t>(ranks_),
-                                       .communicator = communicator_,
-                                       .function = function_name(call.collective),
-                                       .datatype = type_name(call.type),
-                                       .schedule = schedule.c_str(),
-                                       .count = call.count};
-    observer(&operation, moment, nanoseconds);
-  } catch (const std::exception&) {  // memory ran out: not told
-  }
-}
-
 void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls) {
   current_ = nullptr;
-  if (the_observer == nullptr) return;
+  if (observer() == nullptr) return;
   for (const engine::cuda::StreamCall& call : calls)
-    tell(call.call, profile::Moment::enqueued, 0);
+    teller_.tell(call.call, profile::Moment::enqueued);
   collect();
   // Those of a group run as one, and in a captured graph this is not when they run.
   if (calls.size() != 1 || calls_++ % kEvery != 0) return;
@@ -114,8 +64,8 @@ void Stopwatch::collect() {
     float milliseconds = 0;
     m.under_way = false;
     if (cudaEventElapsedTime(&milliseconds, m.began, m.ended) == cudaSuccess)
-      tell(m.call, profile::Moment::measured,
-           static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6));
+      teller_.tell(m.call, profile::Moment::measured,
+                   static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6));
   }
 }
 

@@ -6,12 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "engine/choice.h"
 #include "engine/cuda/stream_engine.h"
-#include "profile/operation.h"
+#include "nccl_api/teller.h"
 
 namespace detccl::nccl_api::gpu {
 
@@ -19,10 +17,10 @@ namespace detccl::nccl_api::gpu {
 /// what cannot be measured is not.
 class Stopwatch {
  public:
-  /// `communicator`: as profile::Operation has it; `peer`: its reductions go over peer memory.
+  /// `communicator` and `peer`: as Teller has them.
   Stopwatch(const engine::Settings& settings, std::uint64_t communicator, std::uint32_t rank,
             std::uint32_t ranks, bool peer)
-      : chooser_(settings, ranks), communicator_(communicator), rank_(rank), ranks_(ranks), peer_(peer) {}
+      : teller_(settings, communicator, rank, ranks, peer) {}
   ~Stopwatch();
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
@@ -43,15 +41,10 @@ class Stopwatch {
     bool under_way = false;
   };
 
-  std::string schedule_of(const engine::Reduction& call) const;
-  void tell(const engine::Reduction& call, profile::Moment moment, std::uint64_t nanoseconds) const;
   void collect();
   Measurement* make(Measurement& measurement);
 
-  mutable engine::Chooser chooser_;  ///< as the engine's
-  const std::uint64_t communicator_;
-  const std::uint32_t rank_, ranks_;
-  const bool peer_;
+  Teller teller_;
   std::uint64_t calls_ = 0;
   std::array<Measurement, 32> measurements_;
   Measurement* current_ = nullptr;

@@ -18,9 +18,6 @@ ncclResult_t enqueue(std::span<const Queued>) {
   return fail(ncclInvalidUsage, unavailable());
 }
 
-void set_observer(profile::Observer) {
-}
-
 std::unique_ptr<GpuTracing> make_tracing(recorder::Recorder&) {
   return nullptr;
 }

@@ -45,7 +45,8 @@ Coefficients h200() {
   c.name = "h200";
   c.source =
       "NVLink 18 x 20.6 GB/s, hops and launches: NCCL's tuning constants; port 400 Gb/s line rate; folds "
-      "measured on one H200 (perf/results/fold_h200.json); a message: all-to-all of 1 KB by 2 and 8 ranks on one H200; "
+      "measured on one H200 (perf/results/fold_h200.json); a message: all-to-all of 1 KB by 2 and 8 ranks on "
+      "one H200; "
       "launch of a fold assumed";
   c.step = 8.4 * kMicro;
   c.message = 1.2 * kMicro;

@@ -153,7 +153,7 @@ class LoopFabric::State::End final : public Exchange {
     completion.state.store(Done::pending, std::memory_order_relaxed);
     state_->post(peer, rank_, tag, {false, nullptr, data, bytes, &completion});
   }
-  void progress() override {}
+  bool progress() override { return false; }  // the others do it
   void abandon() override { state_->leave(rank_); }
   std::string failure() const override {
     const std::lock_guard lock(state_->ranks[rank_].mutex);

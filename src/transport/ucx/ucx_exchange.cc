@@ -85,9 +85,7 @@ class UcxExchange final : public Exchange {
             Completion& completion) override;
   void receive(std::uint32_t peer, std::uint64_t tag, void* data, std::size_t bytes,
                Completion& completion) override;
-  void progress() override {
-    if (!abandoned_) api_.worker_progress(handle_);
-  }
+  bool progress() override { return !abandoned_ && api_.worker_progress(handle_) != 0; }
   bool settled() override;
   void abandon() override;
   std::string failure() const override { return failure_; }

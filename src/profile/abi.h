@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace detccl::profiler::abi {
+namespace detccl::profile::abi {
 
 enum Result : int { success = 0, system_error = 2 };
 
@@ -369,4 +369,4 @@ struct Functions5 {
 using Profiler5 = Functions5<Event5>;
 using Profiler6 = Functions5<Event6>;
 
-}  // namespace detccl::profiler::abi
+}  // namespace detccl::profile::abi

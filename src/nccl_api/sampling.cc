@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api/sampling.h"
+
+#include <cstring>
+#include <new>
+
+#include "contract/types.h"
+#include "nccl_api/teller.h"
+
+namespace detccl::nccl_api {
+namespace {
+
+/// splitmix64's.
+std::uint64_t mixed(std::uint64_t z) {
+  z = (z + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+bool Sampling::due() {
+  if (every_ == 0) return false;
+  const std::uint64_t number = reductions_++;
+  return number % every_ == mixed(number / every_) % every_;
+}
+
+Sampling::Willing Sampling::look_at(const QueuedReduction& reduction) {
+  const engine::Reduction& call = reduction.call;
+  const std::size_t bytes = call.count * contract::size_of(call.type);
+  obstacle_ = nullptr;
+  if (observer() == nullptr) {
+    obstacle_ = "nobody listens";
+  } else if (!reduction.alone) {
+    obstacle_ = "grouped";
+  } else if (bytes > kMostBytes) {
+    obstacle_ = "memory";
+  } else {
+    try {
+      if (bytes > memory_.size()) memory_.resize(bytes);
+    } catch (const std::bad_alloc&) {
+      obstacle_ = "memory";
+    }
+  }
+  if (obstacle_ != nullptr) return not_at_all;
+  bytes_ = bytes;
+  warm();
+  const auto* send = static_cast<const std::byte*>(call.send);
+  const auto* receive = static_cast<const std::byte*>(call.receive);
+  // Whether our result would overwrite the input; a shard's place in it may be anywhere.
+  const std::size_t all = call.collective == plan::Collective::reduce_scatter ? bytes * ranks_ : bytes;
+  const bool in_place = receive != nullptr && receive < send + all && send < receive + bytes;
+  return in_place ? native_first : in_any_order;
+}
+
+void Sampling::warm() {
+  std::memset(memory_.data(), 0, bytes_);
+}
+
+engine::Reduction Sampling::agreement() {
+  engine::Reduction least;
+  least.type = contract::DataType::int32;
+  least.op = contract::Op::min;
+  least.send = &willing;
+  least.receive = &agreed;
+  least.count = 1;
+  return least;
+}
+
+}  // namespace detccl::nccl_api

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shadow sampling on host memory (DETCCL_PROFILER_SHADOW): one of every K reductions of a communicator also
+// runs natively, into memory of its own, so that a profiler has a native time for it. Its input and result
+// are as without.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nccl_api/queued_reduction.h"
+
+namespace detccl::nccl_api {
+
+/// One communicator's. One thread at a time.
+class Sampling {
+ public:
+  /// `every`: K; 0: nothing is sampled.
+  Sampling(std::uint64_t every, std::uint32_t ranks) : every_(every), ranks_(ranks) {}
+
+  /// To be asked once for each reduction, in their order, so that it is the same on all ranks. Of each K the
+  /// one that is due changes, for programs repeat themselves.
+  bool due();
+
+  /// What a rank can do; the ranks agree on the least of them.
+  enum Willing : std::int32_t { not_at_all = 0, native_first = 1, in_any_order = 2 };
+
+  /// What this rank can, with memory for it; why it cannot is in obstacle().
+  Willing look_at(const QueuedReduction& reduction);
+  const char* obstacle() const { return obstacle_; }
+
+  /// The least of all ranks' `willing` comes into `agreed`, by this reduction.
+  engine::Reduction agreement();
+  std::int32_t willing = 0, agreed = 0;
+
+  /// Which of the two is the first in the pair that comes now: in turn, for the second one finds its input in
+  /// the caches. In place the native one has to be. The same on all ranks.
+  bool take_turn() { return agreed == native_first || pairs_++ % 2 == 0; }
+
+  /// Where the native result goes …
+  void* memory() { return memory_.data(); }
+  /// … which is to be in the caches before, as far as it fits, as the program's own memory often is.
+  void warm();
+
+  /// Results of more bytes than this are not sampled.
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+ private:
+  std::uint64_t every_;
+  std::uint32_t ranks_;
+  std::uint64_t reductions_ = 0, pairs_ = 0;
+  const char* obstacle_ = nullptr;
+  std::vector<std::byte> memory_;
+  std::size_t bytes_ = 0;  ///< of the result at hand
+};
+
+}  // namespace detccl::nccl_api
