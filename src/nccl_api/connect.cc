@@ -94,10 +94,11 @@ ncclResult_t connect_on_host(Communicator& communicator) {
       if (result != ncclSuccess) return result;
     }
     leave_at_exit();
-    engine::Settings settings = engine_settings(runtime().environment.configuration(), true, hellos);
-    settings.on_choice = choice_log(communicator.name(), communicator.rank());
+    const engine::Settings settings = engine_settings(runtime().environment.configuration(), true, hellos);
+    engine::Settings told = settings;
+    told.on_choice = choice_log(communicator.name(), communicator.rank());
     const auto ranks = static_cast<std::uint32_t>(communicator.ranks());
-    auto shadow = std::make_unique<Shadow>(std::move(exchange), settings);
+    auto shadow = std::make_unique<Shadow>(std::move(exchange), told);
     shadow->sampling = Sampling(runtime().environment.configuration().profiler_shadow, ranks);
     shadow->teller = std::make_unique<Teller>(settings, communicator_number(hellos),
                                               static_cast<std::uint32_t>(communicator.rank()), ranks, false);

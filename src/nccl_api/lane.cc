@@ -83,6 +83,7 @@ bool Lane::connecting() {
 void Lane::start_next() {
   Sampling& sampling = communicator_->shadow()->sampling;
   if (barrier_due_) {
+    if (!pair_->native_first) sampling.warm();
     part_ = Part::barrier;
     return start(sampling.agreement());
   }

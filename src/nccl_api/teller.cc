@@ -4,9 +4,8 @@
 #include <array>
 #include <atomic>
 #include <exception>
-#include <utility>
+#include <string>
 
-#include "contract/types.h"
 #include "recorder/context.h"
 
 namespace detccl::nccl_api {
@@ -22,12 +21,6 @@ const char* function_name(plan::Collective collective) {
 const char* type_name(contract::DataType type) {
   const auto number = static_cast<std::size_t>(type);
   return number < profile::kTypeNames.size() ? profile::kTypeNames[number] : "Unknown";
-}
-
-/// The engine tells of the choices that it makes.
-engine::Settings unheard(engine::Settings settings) {
-  settings.on_choice = {};
-  return settings;
 }
 
 void tell_step(std::uint32_t step) {
@@ -47,31 +40,20 @@ profile::Observer observer() {
   return the_observer;
 }
 
-Teller::Teller(engine::Settings settings, std::uint64_t communicator, std::uint32_t rank, std::uint32_t ranks,
-               bool peer)
-    : chooser_(unheard(std::move(settings)), ranks),
-      communicator_(communicator),
-      rank_(rank),
-      ranks_(ranks),
-      peer_(peer) {
-}
-
 Teller::~Teller() {
   tell({}, profile::Moment::ended);
 }
 
-std::string Teller::schedule_of(const engine::Reduction& call) const {
-  if (peer_) return "peer";
-  const std::lock_guard lock(mutex_);
-  return plan::name(chooser_.choose(call).schedule);
+std::string Teller::schedule_of(const engine::Reduction& call) {
+  return peer_ ? "peer" : plan::name(chooser_.choose(call).schedule);
 }
 
 void Teller::tell(const engine::Reduction& call, profile::Moment moment, std::uint64_t nanoseconds,
-                  profile::Operation more) const {
+                  profile::Operation more) {
   const profile::Observer to = the_observer;
   if (to == nullptr) return;
   try {
-    const std::string schedule = schedule_of(call);
+    const std::string schedule = moment == profile::Moment::ended ? "" : schedule_of(call);
     more.rank = static_cast<std::int32_t>(rank_);
     more.ranks = static_cast<std::int32_t>(ranks_);
     more.communicator = communicator_;

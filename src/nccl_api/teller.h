@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "engine/choice.h"
+#include "engine/reduction.h"
 #include "profile/operation.h"
 
 namespace detccl::nccl_api {
@@ -18,22 +18,22 @@ profile::Observer observer();
 class Teller {
  public:
   /// `communicator`: as profile::Operation has it; `peer`: its reductions go over peer memory.
-  Teller(engine::Settings settings, std::uint64_t communicator, std::uint32_t rank, std::uint32_t ranks,
-         bool peer);
+  Teller(const engine::Settings& settings, std::uint64_t communicator, std::uint32_t rank,
+         std::uint32_t ranks, bool peer)
+      : chooser_(settings, ranks), communicator_(communicator), rank_(rank), ranks_(ranks), peer_(peer) {}
   ~Teller();  ///< tells that the communicator has ended
   Teller(const Teller&) = delete;
   Teller& operator=(const Teller&) = delete;
 
-  /// Nothing happens without an observer. `more`: what the moment has beside the call. Any thread; never
-  /// throws.
+  /// Nothing happens without an observer. `more`: what the moment has beside the call. One thread at a time;
+  /// never throws.
   void tell(const engine::Reduction& call, profile::Moment moment, std::uint64_t nanoseconds = 0,
-            profile::Operation more = {}) const;
+            profile::Operation more = {});
 
  private:
-  std::string schedule_of(const engine::Reduction& call) const;
+  std::string schedule_of(const engine::Reduction& call);
 
-  mutable std::mutex mutex_;
-  mutable engine::Chooser chooser_;  ///< chooses as the engine's
+  engine::Chooser chooser_;  ///< as the engine's
   const std::uint64_t communicator_;
   const std::uint32_t rank_, ranks_;
   const bool peer_;

@@ -44,7 +44,7 @@ class Stopwatch {
   void collect();
   Measurement* make(Measurement& measurement);
 
-  const Teller teller_;
+  Teller teller_;
   std::uint64_t calls_ = 0;
   std::array<Measurement, 32> measurements_;
   Measurement* current_ = nullptr;
