@@ -17,9 +17,6 @@ constexpr std::chrono::milliseconds kBusy{20};
 /// a whole slice of processor time, so that whoever goes on yielding gets back ever later than who sleeps.
 constexpr std::chrono::microseconds kLongYield{200};
 
-/// After a wait as short as this the next one begins with yields again: a nap would be long beside it.
-constexpr std::chrono::microseconds kShortWait{500};
-
 /// Naps are this part of the time waited so far, so that they add no more than that to it, within limits.
 constexpr int kNapPart = 8;
 constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{200};
@@ -32,7 +29,6 @@ void nap(Clock::duration waited) {
 
 void Pace::round(std::uint64_t steps, Clock::time_point now) {
   if (steps != steps_) {
-    if (now - last_step_ < kShortWait) crowded_ = false;
     steps_ = steps;
     idle_rounds_ = 0;
     last_step_ = now;

@@ -25,7 +25,7 @@ class Pace {
  private:
   std::uint64_t steps_ = 0;
   int idle_rounds_ = 0;
-  bool crowded_ = false;  ///< a yield took long, and so did the waits since
+  bool crowded_ = false;  ///< a yield took long
   Clock::time_point last_step_ = Clock::now();
 };
 

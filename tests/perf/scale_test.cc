@@ -35,7 +35,9 @@ TEST(ScalingBench, EveryFigureForEveryNumberOfRanks) {
     EXPECT_EQ(row.at("agreement").at("group_found"), 8);
     EXPECT_GE(row.at("trace").at("bytes_per_record"), 96.0);
     EXPECT_EQ(row.contains("call"), row.at("ranks") <= 24);
-    if (row.contains("call")) EXPECT_EQ(row.at("call").at("equal_to_reference"), true);
+    if (row.contains("call")) {
+      EXPECT_EQ(row.at("call").at("equal_to_reference"), true);
+    }
   }
 }
 
