@@ -82,11 +82,11 @@ TEST(Predict, ClosedFormsAreWhatIsSimulated) {
 
 /// Where ranks go in step, the time tick by tick is about what is simulated.
 TEST(Predict, TicksAreWhatIsSimulated) {
-  Options o = options(5, 4);
+  Options o = options(6, 8);
   o.settings.scratch_limit = 256 << 20;
   o.chunks = {16 << 20};
   for (const char* name :
-       {"halving", "hier(direct,halving)/4", "hier(direct,halving:4)/4", "hier(direct,direct)/4"}) {
+       {"halving", "hier(direct,halving)/8", "hier(direct,halving:4)/8", "hier(direct,direct)/8"}) {
     for (const auto collective : {Collective::all_reduce, Collective::reduce_scatter}) {
       for (const std::uint64_t bytes : {std::uint64_t{1} << 20, std::uint64_t{128} << 20}) {
         const Case c{collective, DataType::bfloat16, bytes};
