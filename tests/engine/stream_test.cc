@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Schedules, Streams, testing::ValuesIn(kSchedules), [](c
   std::string text = plan::name(p.param);
   std::erase(text, ')');
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '(' || c == ',' || c == '/'; }, '_');
+      text.begin(), text.end(), [](char c) { return c == '(' || c == ',' || c == '/' || c == ':'; }, '_');
   return text;
 });
 
