@@ -15,6 +15,9 @@ using plan::tuner::Question;
 /// The chunk sizes that are considered: powers of two.
 constexpr std::uint64_t kLeastChunk = std::uint64_t{64} << 10, kMostChunk = std::uint64_t{128} << 20;
 
+/// How many blocks halving may join at a time, beside two.
+constexpr std::uint32_t kLongStrides[] = {8, 32};
+
 /// Chunks of a call, at most: room for the pieces of a reduce_scatter.
 constexpr std::uint64_t kMostChunks = kMaxJobs / 4;
 
@@ -28,9 +31,15 @@ std::vector<Schedule> schedules(const Settings& settings, const Question& q) {
   if (settings.schedule) return list;
   std::vector<Schedule> all{Schedule::gather, Schedule::direct, Schedule::ring, Schedule::tree,
                             Schedule::halving};
-  if (const std::uint32_t group = settings.group; group > 1 && group < q.ranks) {
+  const std::uint32_t group = settings.group > 1 && settings.group < q.ranks ? settings.group : 0;
+  if (group != 0) {
     all.push_back(plan::hier(Kind::direct, Kind::halving, group));
     all.push_back(plan::hier(Kind::direct, Kind::direct, group));
+  }
+  for (const std::uint32_t radix : kLongStrides) {
+    if (q.ranks > radix) all.push_back(plan::halving_by(radix));
+    if (group != 0 && q.ranks > group * radix)
+      all.push_back(plan::hier(Kind::direct, Kind::halving, group, radix));
   }
   for (const Schedule& schedule : all) {
     if (schedule != list.front() && plan::supports(schedule, settings.contract)) list.push_back(schedule);
