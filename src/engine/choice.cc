@@ -37,9 +37,9 @@ std::vector<Schedule> schedules(const Settings& settings, const Question& q) {
     all.push_back(plan::hier(Kind::direct, Kind::direct, group));
   }
   for (const std::uint32_t radix : kLongStrides) {
-    if (q.ranks > radix) all.push_back(plan::halving_by(radix));
     if (group != 0 && q.ranks > group * radix)
       all.push_back(plan::hier(Kind::direct, Kind::halving, group, radix));
+    if (q.ranks > radix) all.push_back(plan::halving_by(radix));
   }
   for (const Schedule& schedule : all) {
     if (schedule != list.front() && plan::supports(schedule, settings.contract)) list.push_back(schedule);
