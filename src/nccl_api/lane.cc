@@ -83,7 +83,6 @@ bool Lane::connecting() {
 void Lane::start_next() {
   Sampling& sampling = communicator_->shadow()->sampling;
   if (barrier_due_) {
-    if (!pair_->native_first) sampling.warm();
     part_ = Part::barrier;
     return start(sampling.agreement());
   }
@@ -141,6 +140,11 @@ ncclResult_t Lane::ended() {
     return ncclSuccess;
   }
   barrier_due_ = false;
+  if (!pair_->begun) {
+    pair_->begun = true;
+    barrier_due_ = pair_->native_first;
+    return pair_->native_first ? run_native(queue_.front()) : ncclSuccess;
+  }
   if (pair_->native_first) return ncclSuccess;
   const ncclResult_t result = run_native(current_);
   if (result == ncclSuccess) tell_pair();
@@ -159,8 +163,8 @@ ncclResult_t Lane::after_agreement() {
   }
   pair_.emplace();
   pair_->native_first = sampling.take_turn();
-  if (!pair_->native_first) return ncclSuccess;  // the agreement was a barrier, too
   barrier_due_ = true;
+  // Its first run is not the one that counts: what is seldom used is in no cache.
   return run_native(queue_.front());
 }
 

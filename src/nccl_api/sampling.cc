@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/sampling.h"
 
-#include <cstring>
 #include <new>
 
 #include "contract/types.h"
@@ -44,18 +43,12 @@ Sampling::Willing Sampling::look_at(const QueuedReduction& reduction) {
     }
   }
   if (obstacle_ != nullptr) return not_at_all;
-  bytes_ = bytes;
-  warm();
   const auto* send = static_cast<const std::byte*>(call.send);
   const auto* receive = static_cast<const std::byte*>(call.receive);
   // Whether our result would overwrite the input; a shard's place in it may be anywhere.
   const std::size_t all = call.collective == plan::Collective::reduce_scatter ? bytes * ranks_ : bytes;
   const bool in_place = receive != nullptr && receive < send + all && send < receive + bytes;
   return in_place ? native_first : in_any_order;
-}
-
-void Sampling::warm() {
-  std::memset(memory_.data(), 0, bytes_);
 }
 
 engine::Reduction Sampling::agreement() {

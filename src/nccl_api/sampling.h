@@ -37,10 +37,8 @@ class Sampling {
   /// the caches. In place the native one has to be. The same on all ranks.
   bool take_turn() { return agreed == native_first || pairs_++ % 2 == 0; }
 
-  /// Where the native result goes …
+  /// Where the native result goes.
   void* memory() { return memory_.data(); }
-  /// … which is to be in the caches before, as far as it fits, as the program's own memory often is.
-  void warm();
 
   /// Results of more bytes than this are not sampled.
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
@@ -51,7 +49,6 @@ class Sampling {
   std::uint64_t reductions_ = 0, pairs_ = 0;
   const char* obstacle_ = nullptr;
   std::vector<std::byte> memory_;
-  std::size_t bytes_ = 0;  ///< of the result at hand
 };
 
 }  // namespace detccl::nccl_api

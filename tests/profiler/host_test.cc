@@ -216,7 +216,7 @@ TEST_F(Host, SamplingLeavesBitsAsTheyAre) {
       for (const json& c : s.at("classes")) {
         if (c.at("algorithm") == "RING") native += c.at("count").get<std::uint64_t>();
       }
-      EXPECT_EQ(native, *sampled.begin());
+      EXPECT_EQ(native, 2 * *sampled.begin()) << "one run to warm up, and one that counts";
     }
   }
 }
@@ -278,7 +278,7 @@ TEST_F(Host, ToolsSeeThePhasesInADomainOfTheirOwn) {
   const std::string& heard = result.error_output;
   EXPECT_NE(heard.find("nvtx: open 0 wrong 0"), std::string::npos) << heard;
   EXPECT_NE(heard.find("nvtx: DetCCL:AllReduce of 1000 float32 4\n"), std::string::npos) << heard;
-  EXPECT_NE(heard.find("nvtx: DetCCL:native 1\n"), std::string::npos) << heard;
+  EXPECT_NE(heard.find("nvtx: DetCCL:native 2\n"), std::string::npos) << heard;
   EXPECT_NE(heard.find("nvtx: DetCCL:digest 8\n"), std::string::npos) << heard;
   for (const char* phase : {"transfer", "fold"})
     EXPECT_NE(heard.find(std::string("nvtx: DetCCL:") + phase + " "), std::string::npos) << heard;
