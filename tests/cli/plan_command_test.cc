@@ -156,7 +156,8 @@ TEST(PlanCommand, WhyShowsTheChoiceAndTheReason) {
 TEST(PlanCommand, WhyKeepsToAGivenSchedule) {
   const Outcome o = run("plan --why --host --ranks 4 --bytes 1M --schedule tree --tuning host --json");
   EXPECT_EQ(o.status, 0) << o.output;
-  for (const auto& option : nlohmann::json::parse(o.output).at("options"))
+  const auto json = nlohmann::json::parse(o.output);
+  for (const auto& option : json.at("options"))
     EXPECT_EQ(option.at("schedule"), "tree");
 }
 
