@@ -110,8 +110,10 @@ class Nccl {
  public:
   explicit Nccl(const Plugin& plugin) : profiler_(plugin.get<V>()) {}
 
-  int mask = 0;
-  bool asks(std::uint64_t kinds) const { return (static_cast<unsigned>(mask) & kinds) == kinds; }
+  static inline int mask = 0;  ///< one for the process, as NCCL's
+  static bool asks(std::uint64_t kinds) {
+    return (static_cast<unsigned>(__atomic_load_n(&mask, __ATOMIC_RELAXED)) & kinds) == kinds;
+  }
 
   void* init(std::uint64_t number, int rank, int ranks, const char* name = "world") {
     void* context = nullptr;
