@@ -15,6 +15,8 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "cli/tune_sweep.h"
@@ -62,6 +64,14 @@ std::string times(const std::vector<plan::tuner::Sample>& samples, const plan::t
   return text;
 }
 
+struct RemovedAtEnd {
+  std::string path;
+  ~RemovedAtEnd() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
 void check(const TuneOptions& o) {
   const SweepOptions& s = o.sweep;
   if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr &&
@@ -83,6 +93,11 @@ void check(const TuneOptions& o) {
 
 int run(const TuneOptions& o) {
   check(o);
+  // Beside what may be there already, which stays until the new one is whole.
+  const std::string part = o.output + ".part";
+  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  if (!out) throw std::runtime_error(part + " cannot be written");
+  const RemovedAtEnd remove{part};
   const SweepResult result = sweep(o.sweep);
   plan::tuner::Coefficients start = plan::tuner::built_in(o.sweep.host ? "host" : "h200");
   if (o.sweep.host) start.processors = std::thread::hardware_concurrency();
@@ -94,12 +109,10 @@ int run(const TuneOptions& o) {
   if (o.sweep.group == 0) remarks += "\nnothing was measured between hosts: far_ figures are a guess";
   for (const std::string& failure : result.failures)
     remarks += "\nnot measured: " + failure;
-  std::ofstream out(o.output, std::ios::binary | std::ios::trunc);
   out << plan::tuner::write(c, remarks + times(result.samples, c)) << std::flush;
-  if (!out) {
-    std::cerr << "detccl tune: " << o.output << " cannot be written\n";
-    return 2;
-  }
+  out.close();
+  if (!out) throw std::runtime_error(part + " cannot be written");
+  std::filesystem::rename(part, o.output);
   std::cout << remarks << "\nwritten: " << o.output << "; DETCCL_TUNING=" << o.output << " uses it"
             << std::endl;
   return 0;

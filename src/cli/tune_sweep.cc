@@ -58,6 +58,7 @@ std::vector<Run> runs(const SweepOptions& o) {
     schedules.insert(schedules.end(), {"tree", "halving"});
   }
   const bool groups = o.group != 0 && (o.ranks == 0 || o.group < o.ranks);
+  if (groups && schedules.back() == "halving") schedules.emplace_back("hier(direct,halving)");
   // What there is without a tuning file, and less; on the host also more, for its caches.
   const std::uint64_t usual = (o.host ? engine::Settings() : engine::gpu_defaults()).tuning.chunk_bytes;
   std::vector<std::uint64_t> chunks{usual, usual / 4};
@@ -71,8 +72,6 @@ std::vector<Run> runs(const SweepOptions& o) {
     // A message no longer than a chunk is the same with any of them.
     const std::uint64_t from = list.empty() ? kLeastBytes : chunk * 2;
     list.push_back({plan::Collective::all_reduce, schedules, chunk, from});
-    if (groups && schedules.back() == "halving")
-      list.push_back({plan::Collective::all_reduce, {"hier(direct,halving)"}, chunk, from});
   }
   list.push_back({plan::Collective::reduce_scatter, schedules, usual, kLeastBytes});
   return list;
@@ -88,13 +87,8 @@ std::vector<std::string> command(const SweepOptions& o, const Run& run, const st
     words.emplace_back(word);
   words.push_back(fmt::format("DETCCL_CHUNK={}", run.chunk));
   if (o.group != 0) words.push_back(fmt::format("DETCCL_GROUP={}", o.group));
-  std::string schedules;
-  for (const std::string& schedule : run.schedules)
-    schedules += (schedules.empty() ? "" : ",") + schedule;
-  const bool list = run.schedules.size() > 1;  // a comma in one of them is no list's
-  if (!list) words.push_back("DETCCL_SCHEDULE=" + schedules);
   words.push_back(library_folder() + fmt::format("/../bin/{}_perf", plan::name(run.collective)));
-  if (list) words.insert(words.end(), {"--schedule", schedules});
+  words.insert(words.end(), {"--schedule", fmt::format("{}", fmt::join(run.schedules, ","))});
   if (o.host) words.emplace_back("--host");
   if (o.ranks != 0) words.insert(words.end(), {"--ranks", std::to_string(o.ranks)});
   // Averages: sums of two would be left to NCCL.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which schedule, and how large a chunk: from sizes only, so that all ranks choose the same.
 #include <algorithm>
-#include <bit>
 
 #include "engine/reduction.h"
+#include "plan/schedules/levels.h"
 
 namespace detccl::engine {
 namespace {
@@ -18,16 +18,15 @@ std::uint64_t less(std::uint64_t from, std::uint64_t amount) {
   return from - std::min(from, amount);
 }
 
-/// Ranks of a full block of the lowest level of halving or hier (plan/schedules/levels.h).
+/// Ranks of a full block of the lowest level of halving or hier.
 std::uint64_t first_level(const contract::Contract& contract, plan::Schedule schedule, std::uint32_t ranks) {
-  const bool grouped = schedule.kind == plan::Kind::hier && schedule.group > 1;
-  const std::uint64_t all = std::bit_ceil(std::uint64_t{ranks}),
-                      end = grouped ? std::min<std::uint64_t>(schedule.group, all) : all;
-  plan::Kind part = schedule.kind;
-  if (part == plan::Kind::hier) part = grouped ? schedule.inner : schedule.outer;
-  if (part == plan::Kind::direct) return end;
-  const bool wide = contract.accumulate == contract::Accumulate::wide;
-  return std::min<std::uint64_t>(wide ? std::max(8u, schedule.radix) : 2, end);
+  plan::Spec spec;
+  spec.schedule = schedule;
+  spec.contract = contract;
+  spec.ranks = ranks;
+  spec.count = ranks;
+  const plan::schedules::Levels levels(spec);
+  return levels.size(levels.count() == 0 ? 0 : 1);
 }
 
 /// Elements of a chunk (of each shard, where all shards travel together) whose job takes at most `budget`

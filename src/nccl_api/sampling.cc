@@ -5,24 +5,14 @@
 
 #include "contract/types.h"
 #include "nccl_api/teller.h"
+#include "profile/mix.h"
 
 namespace detccl::nccl_api {
-namespace {
-
-/// splitmix64's.
-std::uint64_t mixed(std::uint64_t z) {
-  z = (z + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-}  // namespace
 
 bool Sampling::due() {
   if (every_ == 0) return false;
   const std::uint64_t number = reductions_++;
-  return number % every_ == mixed(number / every_) % every_;
+  return number % every_ == profile::mixed(number / every_) % every_;
 }
 
 Sampling::Willing Sampling::look_at(const QueuedReduction& reduction) {

@@ -23,7 +23,7 @@ class Pairs {
   const std::vector<Pair>& kept() const { return kept_; }
 
  private:
-  std::uint64_t count_ = 0, random_ = 0;
+  std::uint64_t count_ = 0;
   std::vector<Pair> kept_;
 };
 

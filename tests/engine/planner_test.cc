@@ -23,6 +23,8 @@ constexpr Schedule kSchedules[] = {Schedule::gather,
                                    Schedule::halving,
                                    plan::hier(plan::Kind::direct, plan::Kind::halving, 8),
                                    plan::hier(plan::Kind::direct, plan::Kind::halving, 8, 8),
+                                   plan::halving_by(4),
+                                   plan::halving_by(8),
                                    plan::halving_by(32),
                                    plan::hier(plan::Kind::halving, plan::Kind::direct, 4),
                                    plan::hier(plan::Kind::direct, plan::Kind::direct, 8)};
@@ -42,7 +44,7 @@ TEST(Planner, ChoosesGatherForSmallMessagesAndDirectForTheRest) {
 
 /// Two jobs fit into the scratch limit, whatever the number of ranks, the schedule and the type.
 TEST(Planner, ScratchIsBounded) {
-  for (const std::uint32_t ranks : {2u, 3u, 7u, 16u, 24u, 72u, 100u, 1000u, 2432u, 4096u})
+  for (const std::uint32_t ranks : {2u, 3u, 7u, 10u, 16u, 18u, 20u, 24u, 50u, 72u, 100u, 1000u, 2432u, 4096u})
     for (const Schedule schedule : kSchedules)
       for (const Collective collective : kCollectives)
         for (const contract::Contract& contract : contracts_for(schedule))

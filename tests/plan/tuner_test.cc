@@ -153,7 +153,8 @@ TEST(Work, CountsAreThoseOfThePlans) {
 
 TEST(Work, OfPowersOfTwoIsExact) {
   for (const Schedule& schedule :
-       {Schedule::halving, hier(Kind::direct, Kind::halving, 8), hier(Kind::direct, Kind::direct, 4)}) {
+       {Schedule::halving, halving_by(8), hier(Kind::direct, Kind::halving, 8),
+        hier(Kind::direct, Kind::halving, 8, 8), hier(Kind::direct, Kind::direct, 4)}) {
     for (const std::uint32_t ranks : {2u, 4u, 8u, 16u, 64u, 256u}) {
       for (const auto type : {contract::DataType::bfloat16, contract::DataType::float32}) {
         Spec spec;

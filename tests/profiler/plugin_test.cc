@@ -260,7 +260,11 @@ TEST(Plugin, CostsLittle) {
   }
   nccl.finalize(context);
   std::printf("%.0f ns for all events of a call\n", best);
-  EXPECT_LT(best, 500'000) << "1 us is what it should cost; this bound is for sanitizers";
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  EXPECT_LT(best, 500'000);
+#else
+  EXPECT_LT(best, 20'000) << "1 us is what it should cost, on a machine with nothing else to do";
+#endif
 }
 
 }  // namespace
