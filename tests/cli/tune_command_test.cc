@@ -53,7 +53,8 @@ TEST(TuneCommand, SaysWhatItNeeds) {
   EXPECT_TRUE(contains(run(tune + " -n 4 --host").output, "is there already"));
   EXPECT_EQ(text_of(folder.file("t")), "mine");
   EXPECT_EQ(run(kDetccl + " tune --help").exit_code, 0);
-  EXPECT_TRUE(contains(run(kDetccl + " tune -n 4 --host -o " + folder.file("none/t")).output, "cannot be written"));
+  EXPECT_TRUE(
+      contains(run(kDetccl + " tune -n 4 --host -o " + folder.file("none/t")).output, "cannot be written"));
   const Outcome failed = run(tune + "2 --host --launcher false --group 4");
   EXPECT_FALSE(std::filesystem::exists(folder.file("t2.part")));
   EXPECT_EQ(failed.exit_code, 2);
