@@ -5,7 +5,7 @@ import os
 import random
 import subprocess
 
-BENCHES = ("socket", "p2p", "host")
+MOST_P2P_RANKS = 8  # of all jobs on one GPU together
 
 
 def system_nccl():
@@ -15,6 +15,18 @@ def system_nccl():
             return line.split("=>")[-1].strip()
     found = sorted(glob.glob("/usr/lib/*/libnccl.so.2") + glob.glob("/usr/local/lib/libnccl.so.2"))
     return found[0] if found else None
+
+
+def visible_gpus():
+    """How many GPUs a process without MPS sees."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return len([name for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name])
+    try:
+        answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True,
+                                text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    return len(answer.stdout.split()) if answer.returncode == 0 else 0
 
 
 def shuffled(ranks):
@@ -32,6 +44,7 @@ class Bench:
         self.host_nccl = os.path.join(build, "lib", "hostnccl", "libnccl.so.2")
         self.nccl = self.host_nccl if kind == "host" else nccl
         self.mps_environment = mps_environment
+        self.restart_mps = lambda: None  # while no job runs
 
     def on_host(self):
         """The same on host memory, for the digests of the host engine."""
@@ -40,6 +53,11 @@ class Bench:
         host.nccl = self.host_nccl
         return host
 
+    def jobs(self, ranks, wanted):
+        """How many jobs of so many ranks may run side by side. On the P2P bench kernels of one job wait for each other,
+        and all must be on the GPU at the same time: two jobs of 8 ranks have hung each other."""
+        return max(1, min(wanted, MOST_P2P_RANKS // ranks) if self.kind == "p2p" else wanted)
+
     def environment(self, process, ranks, native=False, nodes=1, preload=None, nccl=None, extra=None):
         """Of one process. `preload`: instead of libdetccl.so; `nccl`: "own" leaves the program its own NCCL."""
         env = {key: value for key, value in os.environ.items()
@@ -47,6 +65,8 @@ class Bench:
         env |= {"NCCL_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "DETCCL_LOG": "info"}
         if self.kind == "host":
             env |= {"DETCCL_NCCL_LIBRARY": self.nccl, "CUDA_VISIBLE_DEVICES": ""}
+            if nodes > 1:
+                env["NCCL_HOSTID"] = f"n{process * nodes // ranks}"
         else:
             env |= {"CUDA_VISIBLE_DEVICES": "0", "NCCL_IB_DISABLE": "1", "NCCL_MNNVL_ENABLE": "0"}
             env |= self.mps_environment

@@ -8,6 +8,8 @@ import subprocess
 import threading
 import time
 
+from harness import clock
+
 STOP = threading.Event()  # set: every job ends now
 GRACE = 5.0  # seconds that the others have when one rank has failed
 
@@ -49,17 +51,45 @@ def size_of(paths):
     return sum(os.path.getsize(path) for path in paths)
 
 
-def end(process):
-    try:
-        os.killpg(process.pid, signal.SIGKILL)  # its own process group: it and its children
-    except ProcessLookupError:
-        pass
-    process.wait()
+def parents():
+    """The parent of every process."""
+    found = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", errors="replace") as file:
+                found[int(name)] = int(file.read().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError):
+            continue  # it has ended
+    return found
+
+
+def end_all(processes):
+    """With all that they started: mpirun gives each rank a process group of its own."""
+    above, doomed = parents(), [process.pid for process in processes if process.poll() is None]
+    for pid in doomed:
+        doomed += [child for child, parent in above.items() if parent == pid]
+    for pid in doomed:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    for process in processes:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # of one that has ended: what it left
+        except ProcessLookupError:
+            pass
+    until = time.monotonic() + 5.0  # a driver may hold a process whose kernels hang
+    for process in processes:
+        try:
+            process.wait(max(0.1, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            pass
 
 
 def run_ranks(folder, ranks, command, environment, timeout, stall):
     """`command(rank)` and `environment(rank)` for each; ends all of them after `timeout` seconds, after `stall`
-    seconds in which none printed anything, or a little after one has failed."""
+    seconds in which none printed anything, or a little after one has failed. NoTime: the run's time is up."""
+    clock.limit(timeout)
     os.makedirs(folder, exist_ok=True)
     processes, files, logs = {}, [], []
     start = time.monotonic()
@@ -73,14 +103,17 @@ def run_ranks(folder, ranks, command, environment, timeout, stall):
         reason = wait(processes, logs, start, timeout, stall)
     finally:
         codes = {rank: process.poll() for rank, process in processes.items()}
-        for process in processes.values():
-            end(process)
+        end_all(list(processes.values()))
         for file in files:
             file.close()
-    return Outcome(folder, codes, reason, time.monotonic() - start)
+    outcome = Outcome(folder, codes, reason, time.monotonic() - start)
+    if reason is None:
+        raise clock.NoTime(outcome)
+    return outcome
 
 
 def wait(processes, logs, start, timeout, stall):
+    """The reason of the end; None: no time."""
     seen, progress, failed_at, first = 0, start, None, None
     while True:
         codes = {rank: process.poll() for rank, process in processes.items()}
@@ -95,8 +128,10 @@ def wait(processes, logs, start, timeout, stall):
             seen, progress = size, now
         if failed_at and now - failed_at > GRACE:
             break
-        if STOP.is_set():
-            return "interrupted"
+        if STOP.is_set() or clock.left() <= 0:
+            if failed:
+                break
+            return None
         if now - start > timeout:
             return f"not done after {timeout:.0f} s"
         if now - progress > stall:

@@ -25,14 +25,15 @@ def arguments(name, largest):
     return ["-b", "8", "-e", largest, "-f", "16", "-c", "1", "-n", "1", "-w", "0", "-t", "1", "-g", "1"] + both
 
 
-def command(path, ranks, options):
-    """One process per rank where the program knows MPI; else one rank."""
+def command(path, ranks, options, own_gpus=False):
+    """One process per rank where the program knows MPI; else one rank. All ranks on the first GPU, unless `own_gpus`."""
     if not with_mpi(path):
         return [path] + options
-    start = ('export NCCL_TESTS_DEVICE=0; [ -n "$NCCL_MULTI_RANK_GPU_ENABLE" ] || '
-             'export NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK; exec "$0" "$@"')
+    start = 'exec "$0" "$@"' if own_gpus else (
+        'export NCCL_TESTS_DEVICE=0; [ -n "$NCCL_MULTI_RANK_GPU_ENABLE" ] || '
+        'export NCCL_HOSTID=h$OMPI_COMM_WORLD_RANK; exec "$0" "$@"')
     # The preload is for the ranks, not for mpirun.
-    return (["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), "sh", "-c",
+    return (["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), "sh", "-c",
              'export LD_PRELOAD="$PRELOAD_OF_RANKS"; ' + start, path] + options)
 
 

@@ -11,6 +11,7 @@ import sys
 
 from harness.job import free_port, run_ranks
 from harness.report import Row
+from harness.sweeps import sweep
 from harness.workloads import FOLDER, missing
 
 CALLS = 40
@@ -98,20 +99,9 @@ class Runner:
 
     def sweep(self, label, extra):
         """Native and deterministic times in us by bytes, of the sweep program, under the plugin or not."""
-        out = self.folder(label)
-        os.makedirs(out, exist_ok=True)
-        environment = self.bench.environment(0, 2, native=True, extra=extra)
-        environment.pop("LD_PRELOAD", None)
-        environment.pop("NCCL_HOSTID", None)
-        command = [os.path.join(self.settings.build, "bin", "all_reduce_perf"), "--ranks", "2", "--bench", self.bench.kind,
-                   "--nccl", self.bench.nccl, "-n", "20", "--rounds", "9", "-w", "3", "-c", "0", "-d", "bfloat16",
-                   "-o", "avg", "--json", out + "/sweep.json"] + SIZES
-        outcome = run_ranks(out, 1, lambda _: command, lambda _: environment, 30, 20)
-        if outcome.reason:
-            raise RuntimeError(f"{label}: {outcome.reason}; {outcome.tail()}")
-        with open(out + "/sweep.json") as file:
-            results = json.load(file)["results"]
-        return {r["bytes"]: (r["peer_time_us"]["median"], r["time_us"]["median"]) for r in results}, outcome.seconds
+        options = ["-n", "20", "--rounds", "9", "-w", "3", "-c", "0", "-d", "bfloat16", "-o", "avg"] + SIZES
+        results, seconds = sweep(self.settings, self.bench, "profiler-" + label, "all_reduce_perf", 2, options, extra=extra)
+        return {r["bytes"]: (r["peer_time_us"]["median"], r["time_us"]["median"]) for r in results}, seconds
 
     def cost(self):
         """Off and on in turn."""

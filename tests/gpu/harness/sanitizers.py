@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 
+from harness import clock
 from harness.report import Row
 
 TOOLS = ("memcheck", "racecheck")
@@ -35,8 +36,10 @@ def one(settings, tool):
         try:
             code = subprocess.run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program,
                                    f"--gtest_filter={CASES}"], stdout=file, stderr=subprocess.STDOUT,
-                                  env=environment, timeout=settings.timeout).returncode
+                                  env=environment, timeout=clock.limit(settings.timeout)).returncode
         except subprocess.TimeoutExpired:
+            if clock.left() <= 0:
+                raise clock.NoTime() from None
             code = "no end"
     seconds = time.monotonic() - start
     with open(log) as file:

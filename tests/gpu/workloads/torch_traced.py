@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of jobs that are traced: a DDP training, one CUDA graph many times, or what tracing costs."""
+"""One rank of jobs that are traced: a training, one CUDA graph many times, or what tracing costs."""
 import argparse
 import ctypes
 import json
+import os
+import signal
 import time
 
 import torch
 import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 from torch_common import batch, loss_of, print_digest, rank_and_size, set_up, transformer
@@ -16,11 +19,16 @@ NOT_TRACED = 1000000  # steps from here on are beyond DETCCL_TRACE_STEPS in the 
 
 
 class Training:
-    def __init__(self, device, size):
+    def __init__(self, device, size, kind="ddp"):
         self.rank, _ = rank_and_size()
         self.device, self.size = device, size
         self.model = transformer(1, device, torch.float32)
-        self.parallel = DistributedDataParallel(self.model, bucket_cap_mb=0.5)
+        if kind == "fsdp2":
+            for block in self.model.blocks:
+                fully_shard(block)
+            self.parallel = fully_shard(self.model)
+        else:
+            self.parallel = DistributedDataParallel(self.model, bucket_cap_mb=0.5)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05, momentum=0.9)
         self.batch = batch(1, 0, self.rank, device, size)
 
@@ -31,24 +39,44 @@ class Training:
         loss_of(self.parallel, *self.batch).backward()
         self.optimizer.step()
 
+    def on_gradient(self, module, function):
+        """`function(gradient)` of the module's whole weight: under FSDP2 it is there from the forward pass on only."""
+        hook = []
+
+        def before(of, _):
+            while hook:
+                hook.pop().remove()
+            hook.append(of.weight.register_hook(function))
+
+        module.register_forward_pre_hook(before)
+
 
 def train(options, device):
-    training = Training(device, 4)
-    changed = {"now": False}
+    training = Training(device, 4, options.kind)
+    now = {"step": 0}
 
     def change(gradient):
-        if changed["now"]:
+        if (now["step"], training.rank) == (options.change_step, options.change_rank):
             gradient = gradient.clone()
             gradient.view(-1)[3] += 0.125
         return gradient
 
-    training.model.head.weight.register_hook(change)
+    def end(gradient):
+        """The last gradient of a step: other reductions are under way."""
+        if (now["step"], training.rank) == (options.kill_step, options.kill_rank):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return gradient
+
+    training.on_gradient(training.model.head, change)
+    training.on_gradient(training.model.token, end)
     for step in range(1, options.steps + 1):
-        changed["now"] = step == options.change_step and training.rank == options.change_rank
+        now["step"] = step
         torch.cuda.nvtx.range_push(f"step {step}")
         training.step(step)
         torch.cuda.nvtx.range_pop()
-    print_digest("end", training.model.parameters())
+        time.sleep(options.pause)
+    whole = [p.full_tensor() if options.kind == "fsdp2" else p for p in training.model.parameters()]
+    print_digest("end", whole)
 
 
 def replay(options, device):
@@ -128,9 +156,13 @@ def measure(options, device):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=("train", "replay", "measure"))
+    parser.add_argument("--kind", choices=("ddp", "fsdp2"), default="ddp")
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--change-step", type=int, default=-1)
     parser.add_argument("--change-rank", type=int, default=-1)
+    parser.add_argument("--kill-step", type=int, default=-1)
+    parser.add_argument("--kill-rank", type=int, default=-1)
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds after each step")
     parser.add_argument("--replays", type=int, default=10000)
     parser.add_argument("--pairs", type=int, default=16)
     parser.add_argument("--block", type=int, default=12, help="steps")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings under which the promises program runs."""
+import fnmatch
+
+# What is repeated under every setting: order-sensitive reductions, small and large.
+SENSITIVE = ["reduce.float32.*", "reduce.bfloat16.*", "reduce.float16.sum", "reduce.float64.sum",
+             "reduce.float8e4m3.avg", "large.float32", "large.bfloat16", "pieces.float32", "pieces.bfloat16",
+             "group.*", "streams.order"]
+
+
+class Variant:
+    def __init__(self, name, extra=None, placement=False, nodes=1, native=False, cases=None, contract=None,
+                 host=False, alone=False, shim=False, cycles=None):
+        self.name, self.extra, self.placement, self.nodes = name, dict(extra or {}), placement, nodes
+        self.native, self.cases, self.contract, self.host, self.alone = native, cases, contract, host, alone
+        self.shim, self.cycles = shim, cycles
+        if contract:
+            self.extra["DETCCL_CONTRACT"] = contract
+
+
+def variants(kind, quick):
+    """The first is what the others' digests are compared with."""
+    some = SENSITIVE
+    yield Variant("default", cases=["*"], alone=True)
+    timed = ["time.*"] if kind != "host" else []  # more processes than cores, perhaps: no figure
+    yield Variant("native", native=True, cases=["pieces.*", "collectives.*", "arguments.*"] + timed, alone=True)
+    if kind != "host":
+        yield Variant("host engine", host=True, cases=["reduce.*", "large.*", "pieces.*", "group.*", "streams.*"])
+    yield Variant("other placement", placement=True, cases=some)
+    for schedule in ("gather", "direct", "tree") + (("peer",) if kind == "p2p" else ()):
+        yield Variant(f"schedule {schedule}", {"DETCCL_SCHEDULE": schedule}, cases=some)
+    yield Variant("the shim", shim=True, cases=["large.*", "group.*", "streams.*", "comm.split", "arguments.*"])
+    # Whatever happens to communicators, and whatever they are given, is recorded.
+    yield Variant("traced", {"DETCCL_TRACE": "1"}, cases=some + ["graph.*", "comm.*", "end.*", "collectives.*",
+                                                                 "arguments.*", "registered.*", "scalar.*"],
+                  cycles=4)
+    yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)
+    if quick:
+        return
+    yield Variant("chunk 64K, proved", {"DETCCL_CHUNK": "64K", "DETCCL_PROVE": "1"}, cases=some)
+    yield Variant("chunk 1M", {"DETCCL_CHUNK": "1M"}, cases=some)
+    yield Variant("contract linear:native", contract="linear:native", cases=some)
+    yield Variant("contract tree:native", contract="tree:native", cases=some)
+    yield Variant("contract tree:wide/2", contract="tree:wide/2", cases=some)
+    if kind == "host":
+        return
+    # Only AllReduce has a tree; LL128 forced where NCCL does not choose it may lose data.
+    for name, value in (("ALGO", "ring"), ("ALGO", "ring;allreduce:tree"), ("PROTO", "LL"), ("PROTO", "Simple")):
+        yield Variant(f"NCCL_{name}={value}", {f"NCCL_{name}": value}, cases=some)
+    yield Variant("one channel", {"NCCL_MIN_NCHANNELS": "1", "NCCL_MAX_NCHANNELS": "1"}, cases=some)
+    yield Variant("four channels", {"NCCL_MIN_NCHANNELS": "4"}, cases=some)
+    if kind == "p2p":
+        yield Variant("two nodes", nodes=2, cases=some)
+        yield Variant("two nodes, other placement", nodes=2, placement=True, cases=some)
+
+
+def chosen(kind, quick, patterns):
+    """Those that match some pattern, in the order of the patterns, and without any the usual ones."""
+    every = list(variants(kind, quick and not patterns))
+    found = {v.name: v for pattern in patterns or ["*"] for v in every if fnmatch.fnmatch(v.name, pattern)}
+    return list(found.values())
