@@ -46,5 +46,11 @@ run 1 --build "$build" --program "$folder/dying" --only default --only large.int
 grep -q "4 cases, 0 skipped; 1 failed, first large.int8: rank 1 ended with -9" "$folder/output" ||
   fail "the case in which a rank died, and no other, must fail"
 
+# Settings by name are compared with each other; what has no time is no failure.
+run 0 --build "$build" --only large.float32 --variants 'schedule tree' --variants 'chunk 1M'
+grep -q "chunk 1M = schedule tree " "$folder/output" || fail "the chosen settings must be compared"
+run 0 --build "$build" --only promises --budget 2
+grep -q "no time within --budget 2: " "$folder/output" || fail "the budget must end the run"
+
 run 2 --build "$folder/none" "${program[@]}" --only large.int8
 echo "all noticed"

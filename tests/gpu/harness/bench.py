@@ -4,6 +4,7 @@ import glob
 import os
 import random
 import subprocess
+import sys
 
 MOST_P2P_RANKS = 8  # of all jobs on one GPU together
 
@@ -15,6 +16,16 @@ def system_nccl():
             return line.split("=>")[-1].strip()
     found = sorted(glob.glob("/usr/lib/*/libnccl.so.2") + glob.glob("/usr/local/lib/libnccl.so.2"))
     return found[0] if found else None
+
+
+def nccl_version(file):
+    """As ncclGetVersion says it, or None."""
+    code = f"import ctypes; v = ctypes.c_int(); ctypes.CDLL({file!r}).ncclGetVersion(ctypes.byref(v)); print(v.value)"
+    try:
+        answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return None
+    return int(answer.stdout) if answer.returncode == 0 else None
 
 
 def visible_gpus():

@@ -26,7 +26,7 @@ def arguments(name, largest):
 
 
 def command(path, ranks, options, own_gpus=False):
-    """One process per rank where the program knows MPI; else one rank. All ranks on the first GPU, unless `own_gpus`."""
+    """One process per rank where the program knows MPI; else one rank. On the first GPU, unless `own_gpus`."""
     if not with_mpi(path):
         return [path] + options
     start = 'exec "$0" "$@"' if own_gpus else (

@@ -31,7 +31,7 @@ parts (--only takes patterns of their names, of settings ("default"), workloads 
   native-columns  with --nccl-tests only: the sweep programs' times of native NCCL beside those of nccl-tests, in turn,
               4 ranks on the socket bench, and one rank a GPU where several are visible
 
-exit status: 0 nothing failed (what was skipped is listed), 1 something did, 2 wrong usage, or the bench could not be set up
+exit status: 0 nothing failed (what had no time is listed), 1 something did, 2 wrong usage, or no bench could be set up
 """
 
 
@@ -47,7 +47,8 @@ def parse(description, root):
     parser.add_argument("--program", metavar="FILE", help="the promises program (default: BUILD/tests/promises)")
     parser.add_argument("--ranks", default="8", help="one number or several, 8,4,2; the first is that of the workloads")
     parser.add_argument("--only", action="append", metavar="PATTERN", help="of the parts' or cases' names; repeatable")
-    parser.add_argument("--variants", action="append", metavar="PATTERN", help="the promises' settings with such names, "
+    parser.add_argument("--variants", action="append", metavar="PATTERN",
+                        help="the promises' settings with such names, "
                         "in the order of the patterns, --quick or not; repeatable")
     parser.add_argument("--nccl-tests", metavar="DIR", help="folder with nccl-tests' *_perf programs")
     parser.add_argument("--out", metavar="DIR", help="logs of all ranks and results.json (default: a new folder)")
@@ -57,14 +58,15 @@ def parse(description, root):
     parser.add_argument("--stall", type=float, default=60, help="seconds without output that end a job (default 60)")
     parser.add_argument("--budget", type=float, help="seconds for everything: what does not fit is ended or left out, "
                         "and skipped in the report")
-    parser.add_argument("--jobs", type=int, default=2, help="light jobs at the same time (default 2)")
+    parser.add_argument("--jobs", type=int, help="light jobs at the same time (default 2; on host memory 1)")
     parser.add_argument("--steps", type=int, help="of training (default 800, quick 60)")
     parser.add_argument("--no-mps", action="store_true", help="without MPS, or under one that runs already")
     parser.add_argument("--commit", default="unknown", help="for the results")
     settings = parser.parse_args()
     settings.host |= settings.bench == "host"
     if settings.host:
-        settings.bench, settings.jobs = "host", 1
+        settings.bench = "host"
+    settings.jobs = settings.jobs or (1 if settings.host else 2)
     try:
         settings.ranks = [int(text) for text in settings.ranks.split(",")]
     except ValueError:

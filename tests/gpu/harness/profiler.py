@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 
+from harness import clock
 from harness.job import free_port, run_ranks
 from harness.report import Row
 from harness.sweeps import sweep
@@ -85,7 +86,7 @@ class Runner:
         os.makedirs(out, exist_ok=True)
         command = [os.path.join(self.settings.build, "bin", "detccl"), "overhead", self.folder("detccl") + "/summaries",
                    "--baseline", self.folder("native") + "/summaries", "--json", out + "/overhead.json"]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=clock.limit(30))
         with open(out + "/out", "w") as file:
             file.write(answer.stdout + answer.stderr)
         if answer.returncode != 0:
@@ -100,7 +101,8 @@ class Runner:
     def sweep(self, label, extra):
         """Native and deterministic times in us by bytes, of the sweep program, under the plugin or not."""
         options = ["-n", "20", "--rounds", "9", "-w", "3", "-c", "0", "-d", "bfloat16", "-o", "avg"] + SIZES
-        results, seconds = sweep(self.settings, self.bench, "profiler-" + label, "all_reduce_perf", 2, options, extra=extra)
+        results, seconds = sweep(self.settings, self.bench, "profiler-" + label, "all_reduce_perf", 2, options,
+                                 extra=extra)
         return {r["bytes"]: (r["peer_time_us"]["median"], r["time_us"]["median"]) for r in results}, seconds
 
     def cost(self):

@@ -72,7 +72,8 @@ class Run:
 
     def attempt(self, names, number):
         v = self.variant
-        label = f"promises-{self.ranks}-{v.name}{self.label}-{number}".replace(" ", "_").replace("/", "_").replace(",", "")
+        label = f"promises-{self.ranks}-{v.name}{self.label}-{number}"
+        label = label.replace(" ", "_").replace("/", "_").replace(",", "")
         order = shuffled(self.ranks) if v.placement else list(range(self.ranks))
         extra = dict(v.extra)
         if v.placement and self.bench.kind == "host":
@@ -136,7 +137,8 @@ class Run:
             detail = f"no time for {len(self.left)} of {detail}"
         figures = {key: value for key, value in self.figures().items() if not key.startswith("start.")}
         status = "fail" if failures else "skip" if self.no_time else "pass"
-        return Row(f"{self.ranks} ranks: {self.variant.name}", status, self.seconds, detail, figures, cases={name: self.case(name, failures, skipped) for name in self.wanted})
+        return Row(f"{self.ranks} ranks: {self.variant.name}", status, self.seconds, detail, figures,
+                   cases={name: self.case(name, failures, skipped) for name in self.wanted})
 
     def case(self, name, failures, skipped):
         if name in failures:

@@ -4,6 +4,7 @@ import os
 
 from harness import clock, compare, groups, native_columns, nccl_tests, profiler, promises, report, sanitizers, traces
 from harness import workloads
+from harness.bench import nccl_version
 from harness.job import STOP
 from harness.pool import side_by_side
 from harness.report import Row
@@ -12,7 +13,7 @@ from harness.report import Row
 class Session:
     def __init__(self, settings, plan, bench):
         self.settings, self.plan, self.bench = settings, plan, bench
-        self.rows, self.nccl = [], None
+        self.rows, self.nccl = [], nccl_version(bench.nccl)
 
     def add(self, *rows):
         for row in rows:
@@ -55,10 +56,8 @@ class Session:
                 waiting.append((run, rows))  # perhaps for what ran beside it
                 return
             self.add(*rows)
-            if run is not None:
-                self.nccl = self.nccl or (None if variant.host else run.nccl)
-                if run.cases:
-                    runs[variant.name] = run
+            if run is not None and run.cases:
+                runs[variant.name] = run
 
         for variant in (v for v in self.plan.variants if v.alone):
             take(go(variant))
@@ -71,7 +70,8 @@ class Session:
                 continue
             self.bench.restart_mps()
             variant, again, run = go(run.variant, "-again")
-            again[0].detail += f" (again, alone, as \"{first.variant.name}\" ended badly beside it; then: {rows[0].detail})"
+            again[0].detail += f" (again, alone, as \"{first.variant.name}\" ended badly beside it, and then this one: " \
+                               f"{rows[0].detail})"
             self.add(*again)
             if run is not None and run.cases:
                 runs[variant.name] = run

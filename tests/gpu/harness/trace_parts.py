@@ -23,7 +23,8 @@ def same_row(tracing, name, a, b, seconds):
     if not good:
         found = "; ".join(f"rank {f['rank']}, {f['operation']}: {f['text']}" for f in result.get("findings", [])[:2])
         detail = f"exit {code}: {err or found}; keys {sorted(keys[0])} and {sorted(keys[1])}"
-    return Row(name, "pass" if good else "fail", seconds, detail, {"names": called, "keys": sorted(k for k, _ in keys[0])})
+    figures = {"names": called, "keys": sorted(key for key, _ in keys[0])}
+    return Row(name, "pass" if good else "fail", seconds, detail, figures)
 
 
 def first_difference(a, b, rank):
@@ -100,7 +101,8 @@ class NcclTests:
 
     def jobs(self, tracing):
         # One size, and no warm-up: else it reduces memory that it never wrote.
-        options = ["-b", "64K", "-e", "64K", "-d", "all", "-o", "all", "-n", "2", "-w", "0", "-c", "1", "-t", "1", "-g", "1"]
+        options = ["-b", "64K", "-e", "64K", "-d", "all", "-o", "all", "-n", "2", "-w", "0", "-c", "1", "-t", "1",
+                   "-g", "1"]
         return {f"nccl-tests-{run}": lambda run=run: tracing.nccl_tests(f"nccl-tests-{run}", "all_reduce_perf", options)
                 for run in ("first", "second")}
 
@@ -159,16 +161,18 @@ class Killed:
         _, ranks, err = tracing.json("ls", run.folder)
         ranks = ranks if isinstance(ranks, list) else ranks.get("ranks", [])
         last = min((rank.get("last_step") or 0 for rank in ranks), default=0)
-        shown, text, complaint_of_show = tracing.command("show", run.folder)
+        shown, text, problem = tracing.command("show", run.folder)
         code, result, why = tracing.diff(whole, run, "--until", str(last - 1))
         good = len(ranks) == RANKS and last >= cls.SURELY and shown == 0 and len(text.splitlines()) > RANKS and \
             code == 0 and result.get("verdict") == "same" and result.get("operations", 0) > 0
-        detail = f"all {len(ranks)} ranks readable, {sum(r['operations'] for r in ranks)} operations up to step {last} of " \
-                 f"{cls.STEP}; the same as a whole run's to step {last - 1}: {result.get('operations')} operations"
+        operations = sum(rank["operations"] for rank in ranks)
+        detail = f"all {len(ranks)} ranks readable, {operations} operations up to step {last} of {cls.STEP}; the same " \
+                 f"as a whole run's to step {last - 1}: {result.get('operations')} operations"
         if not good:
-            detail = f"{len(ranks)} ranks, last step {last}; show: exit {shown} {complaint_of_show}; diff: exit {code} {why} " \
+            detail = f"{len(ranks)} ranks, last step {last}; show: exit {shown} {problem}; diff: exit {code} {why} " \
                      f"{result.get('verdict')}; {err}"
         yield Row(name, "pass" if good else "fail", run.seconds, detail, {"last_step": last})
 
 
-PARTS = [Training("DDP", "ddp", "all_reduce"), Training("FSDP2", "fsdp2", "reduce_scatter"), Jax(), NcclTests(), Chunks()]
+PARTS = [Training("DDP", "ddp", "all_reduce"), Training("FSDP2", "fsdp2", "reduce_scatter"), Jax(), NcclTests(),
+         Chunks()]

@@ -8,10 +8,10 @@ import os
 import statistics
 import struct
 
-from harness import trace_parts, workloads
+from harness import trace_parts
 from harness.clock import NoTime
 from harness.report import Row
-from harness.tracing import RANKS, Tracing
+from harness.tracing import Missing, RANKS, Tracing
 
 ELEMENTS = 16  # as in torch_traced.py
 REFERENCE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "fingerprint",
@@ -107,8 +107,7 @@ def rows(settings, bench, wanted):
                                                                          for name in p.jobs(tracing)}))
     for name, function in zip(ALONE, (graph_replays, cost)):
         if name in wanted:
-            yield from guarded([name], lambda f=function: f(tracing) if not workloads.missing("torch") else
-                               [Row(name, "skip", 0.0, "there is no torch here")])
+            yield from guarded([name], lambda f=function: f(tracing))
     if killed:
         yield from guarded(killed.names, lambda: killed.rows(tracing, {name: runs[name].result()
                                                                      for name in killed.beside(tracing)}))
@@ -118,9 +117,7 @@ def rows(settings, bench, wanted):
 def guarded(part_names, function):
     try:
         yield from function()
-    except NoTime as error:
-        yield Row(part_names[0], "skip", 0.0, str(error))
-    except trace_parts.Missing as error:
+    except (NoTime, Missing) as error:
         yield Row(part_names[0], "skip", 0.0, str(error))
     except Exception as error:  # pylint: disable=broad-except
         yield Row(part_names[0], "fail", 0.0, f"{type(error).__name__}: {error}")
