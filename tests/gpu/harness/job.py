@@ -15,11 +15,12 @@ GRACE = 5.0  # seconds that the others have when one rank has failed
 
 
 class Outcome:
-    def __init__(self, folder, codes, reason, seconds):
+    def __init__(self, folder, codes, reason, start, ended):
         self.folder = folder    # out.R and err.R, by rank
         self.codes = codes      # by rank; None: ended by us
         self.reason = reason    # empty if all ranks ended by themselves with 0
-        self.seconds = seconds
+        self.ended = ended      # when that was seen, before what was left was ended
+        self.seconds = time.monotonic() - start
 
     def text(self, rank, kind="out"):
         with open(os.path.join(self.folder, f"{kind}.{rank}"), errors="replace") as file:
@@ -101,12 +102,13 @@ def run_ranks(folder, ranks, command, environment, timeout, stall):
             processes[rank] = subprocess.Popen(command(rank), env=environment(rank), stdin=subprocess.DEVNULL,
                                                stdout=files[-2], stderr=files[-1], start_new_session=True)
         reason = wait(processes, logs, start, timeout, stall)
+        ended = time.monotonic()
     finally:
         codes = {rank: process.poll() for rank, process in processes.items()}
         end_all(list(processes.values()))
         for file in files:
             file.close()
-    outcome = Outcome(folder, codes, reason, time.monotonic() - start)
+    outcome = Outcome(folder, codes, reason, start, ended)
     if reason is None:
         raise clock.NoTime(outcome)
     return outcome

@@ -13,6 +13,9 @@ from harness.report import Row
 from harness.variants import SENSITIVE, Variant, variants  # noqa: F401, for those who import them from here
 
 MOST_ATTEMPTS = 8
+# After a client died, MPS takes no others until all that ran beside it have ended.
+NOT_READY = ("MPS server is not ready", "busy or unavailable")
+PATIENCE = 20.0  # seconds
 
 
 class Run:
@@ -40,7 +43,7 @@ class Run:
             if not left:
                 break
             try:
-                outcome = self.attempt(left, attempt)
+                outcome = self.patient_attempt(left, attempt)
             except clock.NoTime as error:
                 self.no_time, outcome = True, error.outcome
             if outcome is not None:
@@ -53,7 +56,7 @@ class Run:
                 break
             failures = outcome.reason.endswith(" ended with 1")  # of checks, and the job went to its end
             if left or not failures:
-                self.ended_badly = self.ended_badly or time.monotonic()
+                self.ended_badly = self.ended_badly or outcome.ended
             if not left:
                 if not failures:
                     self.broken["finish"] = f"{outcome.reason}; {outcome.tail()}"
@@ -69,6 +72,15 @@ class Run:
                 self.broken[name] = "not reached: too many cases before it ended the job"
         self.wanted, self.left = wanted, left if self.no_time else []
         return self
+
+    def patient_attempt(self, names, number):
+        until = time.monotonic() + PATIENCE
+        while True:
+            outcome = self.attempt(names, number)
+            refused = outcome.reason and any(words in outcome.text(rank) for rank in outcome.codes for words in NOT_READY)
+            if not refused or time.monotonic() > until:
+                return outcome
+            time.sleep(1)
 
     def attempt(self, names, number):
         v = self.variant

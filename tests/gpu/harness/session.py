@@ -60,15 +60,18 @@ class Session:
                 runs[variant.name] = run
 
         for variant in (v for v in self.plan.variants if v.alone):
-            take(go(variant))
+            take(answer := go(variant))
+            if answer[2] is not None and answer[2].ended_badly:
+                self.bench.restart_mps()
         others = [v for v in self.plan.variants if not v.alone]
         side_by_side([lambda v=v: go(v) for v in others], self.bench.jobs(ranks, self.settings.jobs), take)
+        if waiting:
+            self.bench.restart_mps()
         for run, rows in waiting:
             first = next((o for o, _ in waiting if o is not run and run.start < o.ended_badly < run.ended_badly), None)
             if first is None:
                 self.add(*rows)
                 continue
-            self.bench.restart_mps()
             variant, again, run = go(run.variant, "-again")
             again[0].detail += f" (again, alone, as \"{first.variant.name}\" ended badly beside it, and then this one: " \
                                f"{rows[0].detail})"

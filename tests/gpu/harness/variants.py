@@ -30,10 +30,10 @@ def variants(kind, quick):
     for schedule in ("gather", "direct", "tree") + (("peer",) if kind == "p2p" else ()):
         yield Variant(f"schedule {schedule}", {"DETCCL_SCHEDULE": schedule}, cases=some)
     yield Variant("the shim", shim=True, cases=["large.*", "group.*", "streams.*", "comm.split", "arguments.*"])
-    # Whatever happens to communicators, and whatever they are given, is recorded.
+    # Whatever happens to communicators, and whatever they are given, is recorded. Many kernels at once: nothing beside.
     yield Variant("traced", {"DETCCL_TRACE": "1"}, cases=some + ["graph.*", "comm.*", "end.*", "collectives.*",
                                                                  "arguments.*", "registered.*", "scalar.*"],
-                  cycles=4)
+                  cycles=4, alone=True)
     yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)
     if quick:
         return
