@@ -69,11 +69,12 @@ def end_all(processes):
     above, doomed = parents(), [process.pid for process in processes if process.poll() is None]
     for pid in doomed:
         doomed += [child for child, parent in above.items() if parent == pid]
-    for pid in doomed:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # none sees another's end, and complains of it
+        for pid in doomed:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
     for process in processes:
         try:
             os.killpg(process.pid, signal.SIGKILL)  # of one that has ended: what it left
