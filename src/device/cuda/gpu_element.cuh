@@ -10,6 +10,21 @@
 
 namespace detccl::device::cuda {
 
+/// x / n, as the contract has it. The reciprocal of a power of two is exact, so the product with it is
+/// rounded alike; it takes one instruction instead of some twenty.
+__device__ __forceinline__ float quotient(float x, std::uint32_t n) {
+  const auto divisor = static_cast<float>(n);
+  if ((n & (n - 1)) != 0) return contract::divide(x, divisor);
+  constexpr std::uint32_t kExponents = 254U << 23;  // a power of two's and its reciprocal's together
+  return contract::multiply(x, __uint_as_float(kExponents - __float_as_uint(divisor)));
+}
+__device__ __forceinline__ double quotient(double x, std::uint32_t n) {
+  const auto divisor = static_cast<double>(n);
+  if ((n & (n - 1)) != 0) return contract::divide(x, divisor);
+  constexpr long long kExponents = 2046LL << 52;
+  return contract::multiply(x, __longlong_as_double(kExponents - __double_as_longlong(divisor)));
+}
+
 /// Conversions of one format: the contract's.
 template <class Format>
 struct Conversion {
@@ -76,13 +91,21 @@ struct Conversion<contract::Float8E5M2> {
 };
 #endif
 
+template <class T>
+struct GpuFloatElement : contract::FloatElement<T> {
+  using Base = contract::FloatElement<T>;
+  __device__ __forceinline__ static typename Base::Bits average(T x, std::uint32_t n) {
+    return Base::store(quotient(x, n));
+  }
+};
+
 template <class Format>
 struct GpuWideElement : contract::WideElement<Format> {
   using Bits = typename Format::Bits;
   __device__ __forceinline__ static float load(Bits x) { return Conversion<Format>::decode(x); }
   __device__ __forceinline__ static Bits store(float x) { return Conversion<Format>::encode(x); }
   __device__ __forceinline__ static Bits average(float x, std::uint32_t n) {
-    return store(contract::divide(x, static_cast<float>(n)));
+    return store(quotient(x, n));
   }
 };
 
@@ -104,6 +127,10 @@ struct GpuNativeElement : contract::NativeElement<Format> {
 template <class Element>
 struct GpuElementOf {
   using Type = Element;
+};
+template <class T>
+struct GpuElementOf<contract::FloatElement<T>> {
+  using Type = GpuFloatElement<T>;
 };
 template <class Format>
 struct GpuElementOf<contract::WideElement<Format>> {

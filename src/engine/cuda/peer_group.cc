@@ -31,7 +31,7 @@ peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
   peer::Layout layout;
   layout.ranks = ranks;
   layout.blocks = blocks;
-  layout.piece = peer::piece_for(ranks);
+  layout.piece = peer::piece_for(ranks, blocks);
   return layout;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies by a block's threads, between any addresses.
+// Copies by a team of threads, between any addresses.
 #pragma once
 
 #include "device/cuda/fragment.cuh"
+#include "device/cuda/peer/roles.cuh"
 
 namespace detccl::device::cuda::peer {
 
@@ -14,13 +15,13 @@ __device__ __forceinline__ bool is_aligned(const void* p) {
 
 /// Several vectors are under way before the first is stored.
 template <bool kShifted>
-__device__ void copy_vectors(std::byte* to, const std::byte* from, std::uint32_t vectors) {
-  constexpr unsigned kUnroll = kShifted ? 2 : 8;
-  for (unsigned tile = threadIdx.x; tile < vectors; tile += blockDim.x * kUnroll) {
+__device__ void copy_vectors(const Team& team, std::byte* to, const std::byte* from, std::uint32_t vectors) {
+  constexpr unsigned kUnroll = kShifted ? 4 : 8;
+  for (unsigned tile = team.thread(); tile < vectors; tile += team.threads * kUnroll) {
     Fragment<kCopyBytes> f[kUnroll];
 #pragma unroll
     for (unsigned u = 0; u < kUnroll; ++u) {
-      const unsigned v = tile + u * blockDim.x;
+      const unsigned v = tile + u * team.threads;
       if (v >= vectors) continue;
       if (kShifted)
         read_shifted(f[u], from + v * kCopyBytes);
@@ -29,7 +30,7 @@ __device__ void copy_vectors(std::byte* to, const std::byte* from, std::uint32_t
     }
 #pragma unroll
     for (unsigned u = 0; u < kUnroll; ++u) {
-      const unsigned v = tile + u * blockDim.x;
+      const unsigned v = tile + u * team.threads;
       if (v < vectors) write(f[u], to + v * kCopyBytes);
     }
   }
@@ -37,7 +38,7 @@ __device__ void copy_vectors(std::byte* to, const std::byte* from, std::uint32_t
 
 /// Vectors begin where the destination is aligned. No byte is read outside of the source's 16-byte pieces
 /// that lie wholly in it, except one by one.
-__device__ inline void copy_block(std::byte* to, const std::byte* from, std::uint32_t bytes) {
+__device__ inline void copy_by_threads(const Team& team, std::byte* to, const std::byte* from, std::uint32_t bytes) {
   std::uint32_t head = static_cast<std::uint32_t>(
       (kCopyBytes - reinterpret_cast<std::uintptr_t>(to) % kCopyBytes) % kCopyBytes);
   const bool shifted = !is_aligned(from + head);
@@ -46,11 +47,11 @@ __device__ inline void copy_block(std::byte* to, const std::byte* from, std::uin
   const std::uint32_t vectors = bytes > at_the_ends ? (bytes - at_the_ends) / kCopyBytes : 0;
   if (vectors == 0) head = bytes;
   if (shifted)
-    copy_vectors<true>(to + head, from + head, vectors);
+    copy_vectors<true>(team, to + head, from + head, vectors);
   else
-    copy_vectors<false>(to + head, from + head, vectors);
+    copy_vectors<false>(team, to + head, from + head, vectors);
   const std::uint32_t in_vectors = vectors * kCopyBytes;
-  for (std::uint32_t i = threadIdx.x; i < bytes - in_vectors; i += blockDim.x) {
+  for (std::uint32_t i = team.thread(); i < bytes - in_vectors; i += team.threads) {
     const std::uint32_t at = i < head ? i : i + in_vectors;
     to[at] = from[at];
   }

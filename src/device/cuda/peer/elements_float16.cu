@@ -5,9 +5,9 @@ namespace detccl::device::cuda::peer {
 
 template cudaError_t launch_steps<contract::WideElement<contract::Float16>>(const Request&);
 template cudaError_t launch_packets<contract::WideElement<contract::Float16>>(const Request&);
-template cudaError_t load<contract::WideElement<contract::Float16>>();
+template cudaError_t load<contract::WideElement<contract::Float16>>(std::uint32_t);
 template cudaError_t launch_steps<contract::NativeElement<contract::Float16>>(const Request&);
 template cudaError_t launch_packets<contract::NativeElement<contract::Float16>>(const Request&);
-template cudaError_t load<contract::NativeElement<contract::Float16>>();
+template cudaError_t load<contract::NativeElement<contract::Float16>>(std::uint32_t);
 
 }  // namespace detccl::device::cuda::peer

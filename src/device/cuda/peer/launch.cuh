@@ -39,8 +39,8 @@ struct StepsLaunch {
     a.part = r.part;
     describe_fold<Shape>(a.fold, r);
     void* parameters[] = {&a};
-    return cudaLaunchKernel(steps_kernel<Shape>, dim3(r.part.partition.blocks), dim3(kThreads), parameters, 0,
-                            r.stream);
+    return cudaLaunchKernel(steps_kernel<Shape>, dim3(r.part.partition.blocks), dim3(kThreads), parameters,
+                            r.shared_bytes, r.stream);
   }
 };
 
@@ -101,9 +101,13 @@ cudaError_t launch_packets(const Request& request) {
 
 /// Asking for a kernel's attributes loads it.
 template <class Shape>
-cudaError_t load_shape() {
+cudaError_t load_shape(std::uint32_t shared_bytes) {
   cudaFuncAttributes attributes;
-  const cudaError_t error = cudaFuncGetAttributes(&attributes, steps_kernel<Shape>);
+  cudaError_t error = cudaFuncGetAttributes(&attributes, steps_kernel<Shape>);
+  if (error == cudaSuccess && shared_bytes != 0) {
+    error = cudaFuncSetAttribute(steps_kernel<Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared_bytes));
+  }
   if constexpr (Shape::kGroup == static_cast<int>(kMaxRanks)) {
     if (error == cudaSuccess) return cudaFuncGetAttributes(&attributes, packets_kernel<Shape>);
   }
@@ -111,21 +115,21 @@ cudaError_t load_shape() {
 }
 
 template <class... Shapes>
-cudaError_t load_peer_shapes() {
+cudaError_t load_peer_shapes(std::uint32_t shared_bytes) {
   cudaError_t error = cudaSuccess;
-  ((error = error == cudaSuccess ? load_shape<Shapes>() : error), ...);
+  ((error = error == cudaSuccess ? load_shape<Shapes>(shared_bytes) : error), ...);
   return error;
 }
 
 template <class E>
-cudaError_t load() {
+cudaError_t load(std::uint32_t shared_bytes) {
   using contract::Op;
   if constexpr (kSmallGroups<E>) {
-    const cudaError_t error = load_peer_shapes<ShapeOf<E, Op::sum, 2>, ShapeOf<E, Op::sum, 4>>();
+    const cudaError_t error = load_peer_shapes<ShapeOf<E, Op::sum, 2>, ShapeOf<E, Op::sum, 4>>(shared_bytes);
     if (error != cudaSuccess) return error;
   }
   return load_peer_shapes<ShapeOf<E, Op::sum>, ShapeOf<E, Op::prod>, ShapeOf<E, Op::min>,
-                          ShapeOf<E, Op::max>>();
+                          ShapeOf<E, Op::max>>(shared_bytes);
 }
 
 }  // namespace detccl::device::cuda::peer

@@ -25,10 +25,12 @@ enum class Flag : std::uint8_t {
   done,   ///< rank r has folded the step, and written what is to be written of its results
 };
 
-/// Bytes of a slot: few ranks have long ones, since a step costs some time whatever its length.
-constexpr std::uint32_t piece_for(std::uint32_t ranks) {
-  constexpr std::uint32_t kAllRanks = 512U << 10;
-  return kAllRanks / ranks / 16 * 16;
+/// Bytes of a slot. A step costs some time whatever its length, so few ranks and few blocks have long ones;
+/// all slots of a region together take at most 64 MB.
+constexpr std::uint32_t piece_for(std::uint32_t ranks, std::uint32_t blocks) {
+  constexpr std::uint32_t kOfAllBlocks = 8U << 20, kMost = 512U << 10;
+  const std::uint32_t of_all_ranks = kOfAllBlocks / blocks;
+  return (of_all_ranks < kMost ? of_all_ranks : kMost) / ranks / 16 * 16;
 }
 
 struct Layout {
@@ -51,8 +53,7 @@ struct Layout {
     const std::uint64_t index = (std::uint64_t{block} * 2 + (step & 1)) * ranks + from;
     return kControl + index * kPacketUnits * kPacketBytes;
   }
-  /// Where raw values are put for the fold of step `step`: one slot for each rank. All of them together may
-  /// be used by the region's own rank, for values that the others read.
+  /// Where rank `from` puts its raw values for the region's rank to fold in step `step`.
   DETCCL_HD std::uint64_t raw(std::uint32_t block, std::uint64_t step, std::uint32_t from) const {
     return packets(blocks, 0, 0) + slot(block, step, from);
   }

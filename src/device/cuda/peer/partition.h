@@ -13,7 +13,7 @@ namespace detccl::device::cuda::peer {
 /// How raw values come to the fold, and results to where they are wanted.
 enum class Mode : std::uint8_t {
   packets,   ///< everyone sends everything with flags in it, everyone folds everything
-  one_shot,  ///< everyone offers its values, everyone reads and folds all of them
+  one_shot,  ///< everyone sends everyone its values, everyone folds all of them
   two_shot,  ///< everyone sends the owner of a shard its values; the owner folds and sends the result
 };
 
@@ -53,21 +53,22 @@ inline Partition partition(Mode mode, std::uint64_t total, bool equal, const Lay
   constexpr std::uint64_t kLeastPiece = 2048;
   Partition p;
   p.total = total;
-  std::uint64_t largest = layout.piece;
   if (mode == Mode::two_shot) {
     const std::uint64_t each = (total + layout.ranks - 1) / layout.ranks;
     p.shard = equal ? each : (each + kUnit - 1) / kUnit * kUnit;
   } else {
     p.shard = total;
-    largest *= layout.ranks;
   }
-  // Long shards go in two steps or more, so that their parts overlap; what is short, in one.
-  constexpr std::uint64_t kLong = 64U << 10;
+  // Long shards go in several steps, so that their parts overlap; what is short, in one.
+  constexpr std::uint64_t kLong = 64U << 10, kMostSteps = 4;
   std::uint64_t piece = (p.shard + layout.blocks - 1) / layout.blocks;
-  if (mode == Mode::two_shot && piece >= kLong) piece = (piece + 1) / 2;
+  if (piece >= kLong) {
+    const std::uint64_t steps = piece / (kLong / 2);
+    piece /= steps < kMostSteps ? steps : kMostSteps;
+  }
   piece = (piece + kUnit - 1) / kUnit * kUnit;
   if (piece < kLeastPiece) piece = kLeastPiece;
-  if (piece > largest) piece = largest;
+  if (piece > layout.piece) piece = layout.piece;
   p.piece = static_cast<std::uint32_t>(piece);
   const std::uint64_t pieces = p.pieces();
   p.blocks = pieces < layout.blocks ? static_cast<std::uint32_t>(pieces) : layout.blocks;

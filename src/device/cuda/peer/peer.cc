@@ -21,6 +21,17 @@ bool scatters(const Call& call) {
   return call.collective == Collective::reduce_scatter;
 }
 
+/// Of a block's dynamic shared memory, on the current device: where the kernels copy in bulk.
+cudaError_t shared_bytes(std::uint32_t& bytes) {
+  constexpr int kHopper = 9;
+  int device = 0, major = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  bytes = major >= kHopper ? kSharedBytes : 0;
+  return error;
+}
+
 Part part_of(const Endpoint& endpoint) {
   Part part{};
   part.layout = endpoint.layout;
@@ -84,10 +95,13 @@ cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaSt
   const bool receives = call.collective != Collective::reduce || call.root == endpoint.rank;
   part.receive = receives ? static_cast<std::byte*>(call.receive) : nullptr;
   part.received_from = part.scattered ? endpoint.rank * part.partition.shard : 0;
+  std::uint32_t shared = 0;
+  if (const cudaError_t error = shared_bytes(shared); error != cudaSuccess) return error;
   const Request request{.part = part,
                         .arithmetic = call.arithmetic,
                         .finish = call.arithmetic.op == Op::avg ? Finish::average : Finish::round,
-                        .stream = stream};
+                        .stream = stream,
+                        .shared_bytes = shared};
   return contract::visit_element(
       call.arithmetic.type, call.arithmetic.accumulate, [&]<class Element>(Element) {
         return mode == Mode::packets ? launch_packets<Element>(request) : launch_steps<Element>(request);
@@ -99,12 +113,14 @@ cudaError_t drain(const Endpoint& endpoint, cudaStream_t stream) {
 }
 
 cudaError_t load_kernels() {
-  cudaError_t error = load_drain();
+  std::uint32_t shared = 0;
+  cudaError_t error = shared_bytes(shared);
+  if (error == cudaSuccess) error = load_drain();
   for (int type = 0; type < contract::kDataTypes && error == cudaSuccess; ++type) {
     for (const auto accumulate : {contract::Accumulate::wide, contract::Accumulate::native}) {
       if (error == cudaSuccess) {
         error = contract::visit_element(static_cast<contract::DataType>(type), accumulate,
-                                        []<class Element>(Element) { return load<Element>(); });
+                                        [&]<class Element>(Element) { return load<Element>(shared); });
       }
     }
   }

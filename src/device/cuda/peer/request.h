@@ -13,6 +13,12 @@ namespace detccl::device::cuda::peer {
 
 inline constexpr std::uint32_t kEveryone = 0xffffffff;
 
+/// Tiles of shared memory that bulk copies go through, of the team that copies and of the one that folds.
+/// They leave room for no second block on an SM.
+inline constexpr std::uint32_t kCopyTile = 8U << 10, kCopyTiles = 8;
+inline constexpr std::uint32_t kFoldTile = 32U << 10, kFoldTiles = 3;  ///< of all operands
+inline constexpr std::uint32_t kSharedBytes = kCopyTile * kCopyTiles + kFoldTile * kFoldTiles;
+
 /// A kernel's part of an operation, whatever the elements are.
 struct Part {
   Layout layout;
@@ -34,6 +40,7 @@ struct Request {
   const Arithmetic& arithmetic;
   Finish finish;
   cudaStream_t stream;
+  std::uint32_t shared_bytes;  ///< of a block's dynamic shared memory in one-shot and two-shot kernels
 };
 
 /// Enqueue the kernels for elements of class `Element`. Instantiated in elements_*.cu.
@@ -41,7 +48,8 @@ template <class Element>
 cudaError_t launch_steps(const Request& request);
 template <class Element>
 cudaError_t launch_packets(const Request& request);
+/// Loads them, with so much dynamic shared memory allowed.
 template <class Element>
-cudaError_t load();
+cudaError_t load(std::uint32_t shared_bytes);
 
 }  // namespace detccl::device::cuda::peer

@@ -10,12 +10,16 @@
 
 namespace detccl::device::cuda::peer {
 
-/// `Block` has
-///   bool wait(Flag, step)    until every other rank has raised its flag to `step`; false: give up
-///   void raise(Flag, step)   raises ours at every other rank, after everything that was written before
+/// Offers are so many steps ahead of collections; a block's slots (layout.h) allow no more.
+inline constexpr std::uint32_t kLead = kSlots - 1;
+
+/// A block goes through its steps in two threads of control at the same time: one that copies, one that folds.
+/// `Block`, one for each, has
+///   bool wait(Flag, step)    until every rank, the own one too, has raised its flag to `step`; false: give up
+///   void raise(Flag, step)   raises ours at every rank, after everything that was written before
 ///   void offer(i, step)      our raw values of the operation's step `i` to where they are read
 ///   void fold(i, step)       ours, to where the results are wanted
-///   bool collects() const    whether collect() takes what others have written
+///   bool collects(i) const   whether there is anything to collect
 ///   void collect(i, step)    results from our slots to the output
 /// `before`: steps that the block has done before. Steps are numbered on from there, the same on every rank.
 /// False if a wait was given up.
@@ -24,26 +28,34 @@ template <class Block>
 __device__
 #endif
     bool
-    run_steps(Block& block, std::uint64_t before, std::uint32_t steps) {
-  for (std::uint32_t i = 0; i <= steps; ++i) {
-    // Offers are one step ahead of folds, and those one ahead of collections.
-    for (std::uint32_t next = i == 0 ? 0 : i + 1; next <= i + 1 && next < steps; ++next) {
-      const std::uint64_t step = before + next + 1;
-      if (step > kSlots && !block.wait(Flag::done, step - kSlots)) return false;
-      block.offer(next, step);
-      block.raise(Flag::ready, step);
-    }
+    run_copies(Block& block, std::uint64_t before, std::uint32_t steps) {
+  for (std::uint32_t i = 0; i < steps + kLead; ++i) {
     if (i < steps) {
       const std::uint64_t step = before + i + 1;
-      if (!block.wait(Flag::ready, step)) return false;
-      block.fold(i, step);
-      block.raise(Flag::done, step);
+      if (step > kSlots && !block.wait(Flag::done, step - kSlots)) return false;
+      block.offer(i, step);
+      block.raise(Flag::ready, step);
     }
-    if (i > 0) {
-      const std::uint64_t step = before + i;
-      if (block.collects() && !block.wait(Flag::done, step)) return false;
-      block.collect(i - 1, step);
+    if (i >= kLead && block.collects(i - kLead)) {
+      const std::uint64_t step = before + (i - kLead) + 1;
+      if (!block.wait(Flag::done, step)) return false;
+      block.collect(i - kLead, step);
     }
+  }
+  return true;
+}
+
+template <class Block>
+#ifdef __CUDACC__
+__device__
+#endif
+    bool
+    run_folds(Block& block, std::uint64_t before, std::uint32_t steps) {
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    const std::uint64_t step = before + i + 1;
+    if (!block.wait(Flag::ready, step)) return false;
+    block.fold(i, step);
+    block.raise(Flag::done, step);
   }
   return true;
 }

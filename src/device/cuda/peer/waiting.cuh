@@ -7,6 +7,11 @@
 
 namespace detccl::device::cuda::peer {
 
+__device__ __forceinline__ bool failed_before(const Part& part) {
+  return load_relaxed(
+             reinterpret_cast<const std::uint32_t*>(part.regions[part.rank] + part.layout.failure())) != 0;
+}
+
 /// A thread's patience, new for each thing that is waited for.
 class Patience {
  public:
@@ -16,6 +21,7 @@ class Patience {
   __device__ bool again() {
     constexpr unsigned kLooks = 256;  // at the host's word and the clock: seldom
     if (++looks_ % kLooks != 0) return true;
+    if (failed_before(part_)) return false;  // another of the kernel's threads has given up
     const std::uint64_t now = global_time();
     if (looks_ == kLooks) since_ = now;
     Failure failure = Failure::none;
@@ -38,11 +44,6 @@ class Patience {
   unsigned looks_ = 0;
   std::uint64_t since_ = 0;
 };
-
-__device__ __forceinline__ bool failed_before(const Part& part) {
-  return load_relaxed(
-             reinterpret_cast<const std::uint32_t*>(part.regions[part.rank] + part.layout.failure())) != 0;
-}
 
 /// Whether rank `from`'s flag here came to `step`.
 __device__ __forceinline__ bool await_flag(const Part& part, Flag flag, std::uint32_t from,
