@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Hello>);
 
-constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '3'};
+constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '4'};
 
 template <std::size_t N>
 void assign(std::array<char, N>& target, std::string_view text) {
@@ -58,6 +58,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[9],
          c.tuning == nullptr ? "none" : fmt::format("{:016x}", plan::tuner::hash(*c.tuning)));
   assign(hello.settings[10], fmt::to_string(c.profiler_shadow));
+  assign(hello.settings[11], c.peer_blocks ? fmt::to_string(*c.peer_blocks) : "auto");
   hello.host = host_number();
   hello.domain = hello.host;
   hello.process = static_cast<std::uint32_t>(::getpid());
@@ -68,6 +69,14 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
 
 void set_algorithms(Hello& hello, std::string_view text) {
   assign(hello.settings[7], text.empty() ? "not set" : text);
+}
+
+void set_gpu(Hello& hello, std::string_view bus_id) {
+  assign(hello.gpu, bus_id);
+}
+
+std::string_view gpu_of(const Hello& hello) {
+  return view(hello.gpu);
 }
 
 void set_name(Hello& hello, std::string_view name) {

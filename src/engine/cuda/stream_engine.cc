@@ -49,7 +49,14 @@ StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::ui
 }
 
 void StreamEngine::use_peers(const PeerSettings& settings) {
-  peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchange_);
+  try {
+    peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchange_);
+  } catch (const std::invalid_argument&) {
+    settings.meet();  // what it had has been freed
+    throw;
+  }
+  reserve_->scratch.release();  // that is for plans
+  settings.meet();
 }
 
 void StreamEngine::finish_peers() {

@@ -30,7 +30,8 @@ struct Reserve {
   Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes);
 
   int device;
-  Memory scratch, greeting;
+  Memory scratch;  ///< of plans; given back where reductions go over peer memory
+  Memory greeting;
   Memory products;  ///< of PreMulSums
   SideStreams side_streams;
 };
