@@ -20,6 +20,10 @@
 
 namespace detccl::nccl_api {
 
+/// Blocks of the kernels over peer memory where that is not said: where every rank has a GPU of its own, and
+/// where ranks share one, on which all their kernels have to run at the same time.
+inline constexpr std::uint32_t kPeerBlocks = 32, kPeerBlocksShared = 8;
+
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
 
 /// What the environment asks for.

@@ -13,9 +13,6 @@ namespace {
 
 using device::cuda::peer::kMaxRanks;
 
-/// Kernels of ranks that share a GPU have to run there at the same time.
-constexpr std::uint32_t kBlocksAlone = 32, kBlocksShared = 8;
-
 /// Why not every rank is known to have a GPU of its own; empty if every one has.
 std::string find_shared(std::span<const Hello> hellos) {
   std::map<std::string_view, std::size_t> owners;
@@ -27,13 +24,17 @@ std::string find_shared(std::span<const Hello> hellos) {
   return "";
 }
 
-/// Why schedule auto does without it; empty if nothing stands against it.
-std::string objection(const Configuration& c, std::span<const Hello> hellos) {
+/// Why schedule auto does without it, whatever the ranks are; empty if nothing stands against it.
+std::string objection(const Configuration& c, std::size_t ranks) {
   if (c.tuning != nullptr) return "DETCCL_TUNING chooses among plans";
   if (c.prove) return "DETCCL_PROVE asks for plans";
   if (c.peer_blocks == 0u) return "DETCCL_PEER_BLOCKS=0";
   if (c.contract.block != 0) return "the contract has blocks";
-  if (hellos.size() > kMaxRanks) return fmt::format("there are more than {} ranks", kMaxRanks);
+  if (ranks > kMaxRanks) return fmt::format("there are more than {} ranks", kMaxRanks);
+  return "";
+}
+
+std::string objection(std::span<const Hello> hellos) {
   for (std::size_t rank = 1; rank < hellos.size(); ++rank) {
     if (hellos[rank].host != hellos[0].host) return fmt::format("rank {} is on another host", rank);
   }
@@ -55,13 +56,18 @@ std::optional<std::string> find_ban() {
 
 }  // namespace
 
+bool may_choose_peers(const Configuration& c, std::size_t ranks) {
+  return ranks > 1 && !c.schedule && (c.peer || objection(c, ranks).empty());
+}
+
 PeerChoice choose_peers(const Configuration& c, std::span<const Hello> hellos) {
   PeerChoice choice;
   if (hellos.size() < 2 || c.schedule) return choice;
-  if (!c.peer) choice.why = objection(c, hellos);
+  if (!c.peer) choice.why = objection(c, hellos.size());
+  if (!c.peer && choice.why.empty()) choice.why = objection(hellos);
   choice.peer = choice.why.empty();
   if (choice.peer)
-    choice.blocks = c.peer_blocks.value_or(find_shared(hellos).empty() ? kBlocksAlone : kBlocksShared);
+    choice.blocks = c.peer_blocks.value_or(find_shared(hellos).empty() ? kPeerBlocks : kPeerBlocksShared);
   return choice;
 }
 

@@ -20,6 +20,9 @@ struct PeerChoice {
   std::string why;           ///< where schedule auto does without; empty where that goes without saying
 };
 
+/// Whether that may be, before ranks know of each other. Ranks with the same configuration come to the same.
+bool may_choose_peers(const Configuration& configuration, std::size_t ranks);
+
 /// From what all ranks know of each other, so that all come to the same. `hellos`: of the communicator's
 /// ranks, in order; none for one rank.
 PeerChoice choose_peers(const Configuration& configuration, std::span<const Hello> hellos);

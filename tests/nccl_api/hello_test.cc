@@ -28,10 +28,11 @@ TEST(Hello, DisagreementNamesTheRanks) {
 }
 
 TEST(Hello, EverySettingCounts) {
-  Configuration schedule, chunk, prove;
+  Configuration schedule, chunk, prove, blocks;
   schedule.schedule = plan::Schedule::gather;
   chunk.chunk_bytes = 4096;
   prove.prove = true;
+  blocks.peer_blocks = 0;
   const auto line = [](const Configuration& c) {
     std::vector<Hello> all = hellos(2);
     all[1] = make_hello(c, 100, "");
@@ -40,6 +41,7 @@ TEST(Hello, EverySettingCounts) {
   EXPECT_EQ(line(schedule), "ranks disagree on DETCCL_SCHEDULE: auto on rank 0; gather on rank 1");
   EXPECT_EQ(line(chunk), "ranks disagree on DETCCL_CHUNK: 4096 on rank 1; auto on rank 0");
   EXPECT_EQ(line(prove), "ranks disagree on DETCCL_PROVE: 0 on rank 0; 1 on rank 1");
+  EXPECT_EQ(line(blocks), "ranks disagree on DETCCL_PEER_BLOCKS: 0 on rank 1; auto on rank 0");
 }
 
 TEST(Hello, TheFiguresOfTuningFilesHaveToAgree) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/load_once.h"
 #include "engine/cuda/stream_engine.h"
 
 namespace detccl::engine::cuda {
@@ -46,7 +47,8 @@ peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
 
 }  // namespace
 
-PeerGroup::HostMemory::HostMemory() {
+PeerGroup::HostMemory::HostMemory(bool wanted) {
+  if (!wanted) return;
   void* memory = nullptr;
   error = cudaHostAlloc(&memory, sizeof *words, cudaHostAllocMapped | cudaHostAllocPortable);
   if (error == cudaSuccess) words = new (memory) peer::HostWords;
@@ -58,7 +60,9 @@ PeerGroup::HostMemory::~HostMemory() {
 
 PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                      Reserve& reserve, transport::NcclExchange& exchange)
-    : layout_(layout_of(ranks, settings.blocks)), memory_(settings.host, layout_.bytes(), settings.problem) {
+    : layout_(layout_of(ranks, settings.blocks)),
+      host_(settings.problem.empty()),
+      memory_(settings.host, layout_.bytes(), settings.problem) {
   transport::PeerCard own = memory_.card();
   std::vector<transport::PeerCard> cards(ranks);
   const auto find_problem_of_any = [&] {
@@ -67,8 +71,7 @@ PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint
     return find_problem(cards);
   };
   tell(own, "cudaHostAlloc", host_.error);
-  // Before anybody's kernels run that wait for others': loading may wait for them.
-  if (settings.problem.empty()) tell(own, "loading the peer kernels", peer::load_kernels());
+  tell(own, "loading the peer kernels", load_peers_once(reserve.device));
   if (const auto problem = find_problem_of_any()) throw std::invalid_argument(*problem);
   if (const auto problem = memory_.map(cards, rank)) own.set_problem(*problem);
   if (const auto problem = find_problem_of_any()) {

@@ -56,7 +56,7 @@ class PeerGroup {
 
  private:
   struct HostMemory {
-    HostMemory();
+    explicit HostMemory(bool wanted);
     ~HostMemory();
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;

@@ -21,13 +21,7 @@ Memory::Memory(std::size_t bytes) : bytes_(bytes) {
 }
 
 Memory::~Memory() {
-  release();
-}
-
-void Memory::release() {
   if (data_ != nullptr) static_cast<void>(cudaFree(data_));
-  data_ = nullptr;
-  bytes_ = 0;
 }
 
 CaptureId capture_of(cudaStream_t stream) {

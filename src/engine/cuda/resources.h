@@ -33,8 +33,6 @@ class Memory {
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
-  /// Gives it back. Waits for the device's kernels.
-  void release();
   std::byte* data() const { return data_; }
   std::size_t size() const { return bytes_; }
 

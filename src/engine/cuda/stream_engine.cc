@@ -27,9 +27,10 @@ std::array<std::uint64_t, 2> warm_up_counts(const Settings& settings, std::uint3
 
 }  // namespace
 
-Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes)
+Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes, bool peers)
     : device(current_device()), scratch(scratch_bytes), greeting(greeting_bytes), products(product_bytes) {
   load_once(device);
+  if (peers) static_cast<void>(load_peers_once(device));  // PeerGroup() tells
 }
 
 std::size_t warm_up_bytes(const Settings& settings, std::uint32_t ranks) {
@@ -55,7 +56,6 @@ void StreamEngine::use_peers(const PeerSettings& settings) {
     settings.meet();  // what it had has been freed
     throw;
   }
-  reserve_->scratch.release();  // that is for plans
   settings.meet();
 }
 

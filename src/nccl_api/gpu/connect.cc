@@ -101,11 +101,12 @@ ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& e
 }
 
 std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
-  if (ranks == 1) return std::make_unique<Reserve>(0, 0, 0);
-  const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, {});
+  if (ranks == 1) return std::make_unique<Reserve>(0, 0, 0, false);
+  const Configuration& c = runtime().environment.configuration();
+  const engine::Settings settings = engine_settings(c, false, {});
   return std::make_unique<Reserve>(settings.scratch_limit,
                                    std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)),
-                                   kProducts);
+                                   kProducts, may_choose_peers(c, ranks));
 }
 
 /// The communicator's ranks that are threads of this process, on the host.
