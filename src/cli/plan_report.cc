@@ -93,9 +93,8 @@ std::string to_text(const PlanReport& r) {
                       ConnectionMemory(r.spec.ranks, r.machine.channels).explanation());
   if (const std::uint64_t bytes = peer_bytes(r.spec.ranks, r.spec.contract, nccl_api::kPeerBlocks)) {
     text += fmt::format(
-        "peer memory: {:.0f} MiB in {} blocks, {:.0f} in {}, where reductions go over it; then neither "
-        "scratch "
-        "nor those connections\n",
+        "peer memory: {:.0f} MiB in {} blocks, {:.0f} in {}, where reductions go over it; then none of those "
+        "connections\n",
         mebibytes(bytes), nccl_api::kPeerBlocks,
         mebibytes(peer_bytes(r.spec.ranks, r.spec.contract, nccl_api::kPeerBlocksShared)),
         nccl_api::kPeerBlocksShared);
