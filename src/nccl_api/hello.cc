@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -44,6 +46,19 @@ std::string describe(const RanksByText& groups) {
 
 }  // namespace
 
+std::uint64_t process_number() {
+  static std::mutex mutex;
+  static std::uint64_t number = 0;
+  static pid_t owner = 0;
+  const std::lock_guard lock(mutex);
+  if (owner != ::getpid()) {  // new, or forked
+    std::random_device random;
+    number = std::uint64_t{random()} << 32 | random();
+    owner = ::getpid();
+  }
+  return number;
+}
+
 Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_view problem) {
   Hello hello;
   hello.magic = kMagic;
@@ -61,7 +76,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[11], c.peer_blocks ? fmt::to_string(*c.peer_blocks) : "auto");
   hello.host = host_number();
   hello.domain = hello.host;
-  hello.process = static_cast<std::uint32_t>(::getpid());
+  hello.process = process_number();
   hello.address_bytes = address_bytes;
   assign(hello.problem, problem);
   return hello;
@@ -118,7 +133,7 @@ std::optional<std::string> find_problem(std::span<const Hello> hellos) {
 std::uint64_t communicator_number(std::span<const Hello> hellos) {
   if (hellos.empty()) return 1;
   std::uint64_t number = hellos[0].host;
-  for (const std::uint64_t part : {std::uint64_t{hellos[0].process}, std::uint64_t{hellos[0].creation_order}})
+  for (const std::uint64_t part : {hellos[0].process, std::uint64_t{hellos[0].creation_order}})
     number = (number ^ part) * 0x9e3779b97f4a7c15u;
   return number;
 }

@@ -24,8 +24,8 @@ struct Hello {
   std::uint64_t address_bytes = 0;   ///< of the worker's address
   std::uint64_t host = 0;            ///< host_number()
   std::uint64_t domain = 0;          ///< domain_number(): ranks of the same one are near each other
+  std::uint64_t process = 0;         ///< process_number()
   std::array<char, 32> gpu{};        ///< its PCI bus id; empty where it is not known, or on host memory
-  std::uint32_t process = 0;         ///< its number on the host
   std::uint32_t job_rank = 0;        ///< the process's number in its job
   std::uint32_t creation_order = 0;  ///< of the communicator, in the process
   std::array<char, kName> name{};    ///< the communicator's, where the program gives it one
@@ -39,6 +39,9 @@ inline constexpr std::array<std::string_view, 12> kSettingNames = {
     "DETCCL_FALLBACK",        "NCCL_ALGO",
     "DETCCL_GROUP",           "the figures of DETCCL_TUNING",
     "DETCCL_PROFILER_SHADOW", "DETCCL_PEER_BLOCKS"};
+
+/// A number that no other process has, also where containers of a host have the same process ids.
+std::uint64_t process_number();
 
 Hello make_hello(const Configuration& configuration, std::size_t address_bytes, std::string_view problem);
 

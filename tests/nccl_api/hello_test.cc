@@ -2,6 +2,8 @@
 #include "nccl_api/hello.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -59,6 +61,25 @@ TEST(Hello, TheFiguresOfTuningFilesHaveToAgree) {
   EXPECT_NE(two.find(" on ranks 0-1"), std::string::npos) << two;
   all[2] = make_hello({}, 100, "");
   EXPECT_NE(find_disagreement(all).value_or("").find("none on rank 2"), std::string::npos);
+}
+
+TEST(Hello, AForkedProcessIsAnotherOne) {
+  const std::uint64_t here = process_number();
+  EXPECT_EQ(process_number(), here);
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::uint64_t there = process_number();
+    _exit(write(ends[1], &there, sizeof there) == sizeof there ? 0 : 1);
+  }
+  ASSERT_GT(child, 0);
+  std::uint64_t there = here;
+  EXPECT_EQ(::read(ends[0], &there, sizeof there), static_cast<ssize_t>(sizeof there));
+  EXPECT_NE(there, here);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(Hello, StrangersAreFound) {
