@@ -49,6 +49,7 @@ Library load_library(const std::string& file) {
   find(handle, "ncclGroupEnd", library.group_end);
   find(handle, "ncclGetErrorString", library.error_string);
   find(handle, "ncclGetLastError", library.last_error);
+  find(handle, "detcclObserve", library.observe);
   if (!library.get_version || !library.get_unique_id || !library.comm_init_rank || !library.comm_destroy ||
       !library.comm_abort || !library.all_reduce || !library.reduce_scatter || !library.reduce ||
       !library.all_gather || !library.broadcast || !library.send || !library.recv || !library.group_start ||

@@ -9,6 +9,7 @@
 
 #include "contract/types.h"
 #include "job.h"
+#include "profile/operation.h"
 
 namespace detccl::perf {
 
@@ -31,6 +32,7 @@ struct Library {
   decltype(&ncclGroupEnd) group_end = nullptr;
   decltype(&ncclGetErrorString) error_string = nullptr;
   decltype(&ncclGetLastError) last_error = nullptr;  ///< may be missing
+  profile::Observe observe = nullptr;                ///< DetCCL's
 
   int version_code() const;     ///< 22809
   std::string version() const;  ///< "2.28.9"

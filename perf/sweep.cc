@@ -38,6 +38,32 @@ class Variable {
   std::optional<std::string> before_;
 };
 
+std::string heard;
+
+void hear(const profile::Operation* operation, profile::Moment moment, std::uint64_t) {
+  if (heard.empty() && moment == profile::Moment::enqueued && operation->schedule != nullptr)
+    heard = operation->schedule;
+}
+
+/// While it lives, the schedule of the first call that DetCCL makes itself comes into `heard`. Not where a
+/// profiler plugin listens.
+class Hearing {
+ public:
+  explicit Hearing(const Library& library)
+      : observe_(std::getenv("NCCL_PROFILER_PLUGIN") == nullptr ? library.observe : nullptr) {
+    heard.clear();
+    if (observe_ != nullptr) observe_(hear);
+  }
+  ~Hearing() {
+    if (observe_ != nullptr) observe_(nullptr);
+  }
+  Hearing(const Hearing&) = delete;
+  Hearing& operator=(const Hearing&) = delete;
+
+ private:
+  profile::Observe observe_;
+};
+
 std::string beside_program(const char* file) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / file).lexically_normal().string();
 }
@@ -159,8 +185,11 @@ nlohmann::ordered_json Sweep::measure_task(const Task& task) {
   Effort effort{options_.rounds, options_.iterations, options_.warmup, options_.graph, options_.row_seconds};
   if (options_.host) effort.rounds = options_.iterations, effort.calls = 1;
   const Timing timing = measure(job_, *device_, effort, ours, peer);
+  const Hearing hearing(ours_);
   const Verdict verdict = check(task, one);
-  return describe_row({options_, collective_, job_.ranks(), task, timing, verdict});
+  auto row = describe_row({options_, collective_, job_.ranks(), task, timing, verdict});
+  if (!heard.empty()) row["carried_out_by"] = heard;
+  return row;
 }
 
 }  // namespace detccl::perf

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "device/cuda/peer/layout.h"
+
 namespace detccl::cli {
 namespace {
 
@@ -79,6 +81,11 @@ std::string ConnectionMemory::explanation() const {
       "together "
       "({} channels); by NCCL 2.28's rules, computed, not measured",
       near_bytes() / kMiB, channels_, far_bytes() / kMiB, network_channels_);
+}
+
+std::uint64_t peer_bytes(std::uint32_t ranks, const contract::Contract& contract, std::uint32_t blocks) {
+  if (ranks < 2 || ranks > device::cuda::peer::kMaxRanks || contract.block != 0) return 0;
+  return device::cuda::peer::Layout{ranks, blocks, device::cuda::peer::piece_for(ranks)}.bytes();
 }
 
 }  // namespace detccl::cli

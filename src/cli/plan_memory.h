@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "contract/contract.h"
+
 namespace detccl::cli {
 
 /// NCCL 2.28's rules and defaults. A "channel" is one of those that carry sends and receives.
@@ -28,5 +30,9 @@ class ConnectionMemory {
  private:
   std::uint64_t simple_, ll_, ll128_, network_chunk_, network_channels_, channels_;
 };
+
+/// A rank's region where reductions go over peer memory (docs/peer.md), in so many blocks; 0 where a
+/// communicator of so many ranks, or the contract, does not allow it.
+std::uint64_t peer_bytes(std::uint32_t ranks, const contract::Contract& contract, std::uint32_t blocks);
 
 }  // namespace detccl::cli

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/plan_memory.h"
+#include "nccl_api/environment.h"
 
 namespace detccl::cli {
 namespace {
@@ -33,6 +34,10 @@ nlohmann::ordered_json json_of(const Figures& figures) {
   for (const Figure& f : kFigures)
     object[f.json] = figures.*f.value;
   return object;
+}
+
+double mebibytes(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
 }
 
 /// All shards together.
@@ -86,6 +91,14 @@ std::string to_text(const PlanReport& r) {
   }
   text += fmt::format("\nnear: {} consecutive ranks of an NVLink domain\n{}\n", r.machine.near,
                       ConnectionMemory(r.spec.ranks, r.machine.channels).explanation());
+  if (const std::uint64_t bytes = peer_bytes(r.spec.ranks, r.spec.contract, nccl_api::kPeerBlocks)) {
+    text += fmt::format(
+        "peer memory: {:.0f} MiB in {} blocks, {:.0f} in {}, where reductions go over it; then none of those "
+        "connections\n",
+        mebibytes(bytes), nccl_api::kPeerBlocks,
+        mebibytes(peer_bytes(r.spec.ranks, r.spec.contract, nccl_api::kPeerBlocksShared)),
+        nccl_api::kPeerBlocksShared);
+  }
   if (r.proof && r.proof->proved) {
     text += fmt::format("proved out of place and in place, in {:.3g} s\n", r.proof_seconds);
   } else if (r.proof) {
@@ -109,6 +122,8 @@ std::string to_json(const PlanReport& r) {
                            {"channels", memory.channels()},
                            {"near_bytes", memory.near_bytes()},
                            {"far_bytes", memory.far_bytes()}};
+  if (const std::uint64_t bytes = peer_bytes(r.spec.ranks, r.spec.contract, nccl_api::kPeerBlocks))
+    object["peer_memory"] = {{"blocks", nccl_api::kPeerBlocks}, {"bytes", bytes}};
   object["per_rank"]["least"] = json_of(r.least);
   object["per_rank"]["most"] = json_of(r.most);
   if (r.rank) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/plan_memory.h"
+#include "nccl_api/environment.h"
 #include "plan/tuner/file.h"
 
 namespace detccl::cli {
@@ -100,6 +102,12 @@ Why explain(engine::Settings settings, plan::tuner::Question question, bool host
     if (order[i] == 0) why.rule = i;
   }
   why.reason = reason(why, !tuning.empty());
+  if (!host && tuning.empty() && !settings.schedule &&
+      peer_bytes(question.ranks, question.contract, nccl_api::kPeerBlocks) != 0) {
+    why.note =
+        "on GPUs of one host, one for each rank and joined by NVLink, auto goes over peer memory instead "
+        "(docs/peer.md): this is for where it cannot, or DETCCL_PEER_BLOCKS=0";
+  }
   return why;
 }
 
@@ -120,7 +128,8 @@ std::string to_text(const Why& why) {
     for (const Term& term : kTerms)
       text += fmt::format("{:>11.1f}", option.predicted.*term.value * 1e6);
   }
-  return text + fmt::format("\n{}: {}\n", words(why, why.options[why.chosen]), why.reason);
+  text += fmt::format("\n{}: {}\n", words(why, why.options[why.chosen]), why.reason);
+  return why.note.empty() ? text : text + why.note + "\n";
 }
 
 std::string to_json(const Why& why) {
@@ -137,6 +146,7 @@ std::string to_json(const Why& why) {
   object["chosen"] = {{"schedule", plan::name(why.options[why.chosen].choice.schedule)},
                       {"chunk", chunk_bytes(why, why.options[why.chosen])},
                       {"reason", why.reason}};
+  if (!why.note.empty()) object["note"] = why.note;
   for (const Option& option : why.options) {
     nlohmann::ordered_json one = {{"schedule", plan::name(option.choice.schedule)},
                                   {"chunk", chunk_bytes(why, option)},

@@ -17,6 +17,7 @@ struct Why {
   std::vector<engine::Option> options;  ///< from the quickest to the slowest
   std::size_t chosen = 0, rule = 0;     ///< which of them
   std::string reason;                   ///< one line
+  std::string note;                     ///< one line, where the job may not go by plans at all; else empty
 };
 
 /// `tuning`: a file, or a name for plan::tuner::built_in(); empty: none, as in a job without DETCCL_TUNING.

@@ -130,22 +130,29 @@ ncclResult_t connect(Communicator& communicator) {
   return runtime().on_host ? connect_on_host(communicator) : gpu::connect(communicator);
 }
 
-ncclResult_t connect_all(std::span<const std::shared_ptr<Communicator>> communicators) {
+ncclResult_t connect_entered(std::span<Communicator* const> communicators) {
   std::vector<ncclResult_t> results(communicators.size(), ncclSuccess);
-  const auto connect_one = [&](std::size_t i) {
-    communicators[i]->enter();
-    results[i] = connect(*communicators[i]);
-    communicators[i]->leave();
-  };
   {
     std::vector<std::jthread> threads;  // joined at the end of the block
     for (std::size_t i = 1; i < communicators.size(); ++i)
-      threads.emplace_back(connect_one, i);
-    if (!communicators.empty()) connect_one(0);
+      threads.emplace_back([&results, communicators, i] { results[i] = connect(*communicators[i]); });
+    if (!communicators.empty()) results[0] = connect(*communicators[0]);
   }
   const auto bad =
       std::find_if(results.begin(), results.end(), [](ncclResult_t r) { return r != ncclSuccess; });
   return bad == results.end() ? ncclSuccess : *bad;
+}
+
+ncclResult_t connect_all(std::span<const std::shared_ptr<Communicator>> communicators) {
+  std::vector<Communicator*> entered;
+  for (const auto& communicator : communicators) {
+    communicator->enter();
+    entered.push_back(communicator.get());
+  }
+  const ncclResult_t result = connect_entered(entered);
+  for (Communicator* communicator : entered)
+    communicator->leave();
+  return result;
 }
 
 }  // namespace detccl::nccl_api

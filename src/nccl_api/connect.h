@@ -21,6 +21,9 @@ ncclResult_t connect(Communicator& communicator);
 /// The first error, if any.
 ncclResult_t connect_all(std::span<const std::shared_ptr<Communicator>> communicators);
 
+/// As connect_all(), of communicators that have been entered.
+ncclResult_t connect_entered(std::span<Communicator* const> communicators);
+
 /// In a trace all ranks know the communicator by the same properties: rank 0's, and all ranks' numbers. What
 /// this rank says of itself, and what comes of all ranks' words.
 void introduce(Communicator& communicator, Hello& own);

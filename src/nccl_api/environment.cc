@@ -91,6 +91,8 @@ void Environment::check_combinations() {
         fmt::format("DETCCL_SCHEDULE=peer cannot carry out DETCCL_CONTRACT={}, which has blocks",
                     contract::to_string(contract)));
   }
+  if (problems_.empty() && configuration_.peer && configuration_.peer_blocks == 0u)
+    problems_.emplace_back("DETCCL_SCHEDULE=peer needs blocks: DETCCL_PEER_BLOCKS=0 leaves them out");
   if (!problems_.empty() || !schedule || plan::supports(*schedule, contract)) return;
   problems_.push_back(
       fmt::format("DETCCL_SCHEDULE={} cannot carry out DETCCL_CONTRACT={}; allowed: gather or direct with "

@@ -20,16 +20,20 @@
 
 namespace detccl::nccl_api {
 
+/// Blocks of the kernels over peer memory where that is not said: where every rank has a GPU of its own, and
+/// where ranks share one, on which all their kernels have to run at the same time.
+inline constexpr std::uint32_t kPeerBlocks = 32, kPeerBlocksShared = 8;
+
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
 
 /// What the environment asks for.
 struct Configuration {
   contract::Contract contract;
-  std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
-  bool peer = false;                       ///< schedule peer: kernels over peer memory, GPUs only
-  std::uint32_t peer_blocks = 8;           ///< of those kernels
-  std::size_t chunk_bytes = 0;             ///< 0: chosen
-  std::string tuning_file;                 ///< empty: none
+  std::optional<plan::Schedule> schedule;    ///< nothing: chosen by size and contract
+  bool peer = false;                         ///< schedule peer: kernels over peer memory, GPUs only
+  std::optional<std::uint32_t> peer_blocks;  ///< of those kernels; 0: none unless `peer`; nothing: chosen
+  std::size_t chunk_bytes = 0;               ///< 0: chosen
+  std::string tuning_file;                   ///< empty: none
   std::shared_ptr<const plan::tuner::Coefficients> tuning;  ///< what is in it
   std::uint32_t group = 0;                                  ///< ranks that are near each other; 0: found out
   std::size_t scratch_bytes = 0;                            ///< per communicator; 0: chosen

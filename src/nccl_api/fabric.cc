@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/fabric.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "nccl_api/nvml.h"
+
 namespace detccl::nccl_api {
 namespace {
 
-// Of NVML's interface, whose header is not everywhere: what is asked for here has not changed since driver
-// 545.
-constexpr int kSuccess = 0;
 constexpr unsigned char kCompleted = 3;  // the GPU has registered with the fabric
 
 struct FabricInfo {
@@ -25,36 +22,11 @@ struct FabricInfo {
 };
 static_assert(sizeof(FabricInfo) == 36);
 
-using Device = void*;
-
-/// The library stays loaded and initialised once it is there: NCCL uses it too.
-class Nvml {
- public:
-  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) return;
-    int (*init)() = nullptr;
-    if (!find(init, "nvmlInit_v2") || !find(by_bus_id_, "nvmlDeviceGetHandleByPciBusId_v2") ||
-        !find(fabric_info_, "nvmlDeviceGetGpuFabricInfoV") || init() != kSuccess)
-      fabric_info_ = nullptr;
-  }
-
-  bool ask(const char* bus_id, FabricInfo& info) const {
-    Device device = nullptr;
-    return fabric_info_ != nullptr && by_bus_id_(bus_id, &device) == kSuccess &&
-           fabric_info_(device, &info) == kSuccess;
-  }
-
- private:
-  template <class Function>
-  bool find(Function& function, const char* name) const {
-    function = reinterpret_cast<Function>(dlsym(library_, name));
-    return function != nullptr;
-  }
-
-  void* library_;
-  int (*by_bus_id_)(const char*, Device*) = nullptr;
-  int (*fabric_info_)(Device, FabricInfo*) = nullptr;
-};
+bool ask(const Nvml& nvml, const char* bus_id, FabricInfo& info) {
+  Nvml::Device device = nullptr;
+  return nvml.fabric_info != nullptr && nvml.by_bus_id(bus_id, &device) == Nvml::kSuccess &&
+         nvml.fabric_info(device, &info) == Nvml::kSuccess;
+}
 
 bool disabled() {
   const char* text = std::getenv("NCCL_MNNVL_ENABLE");
@@ -65,9 +37,9 @@ bool disabled() {
 
 std::optional<Fabric> find_fabric(const char* bus_id) {
   if (disabled()) return std::nullopt;
-  static const Nvml nvml;
   FabricInfo info;
-  if (!nvml.ask(bus_id, info) || info.state != kCompleted || info.status != kSuccess) return std::nullopt;
+  if (!ask(nvml(), bus_id, info) || info.state != kCompleted || info.status != Nvml::kSuccess)
+    return std::nullopt;
   Fabric fabric;
   std::copy(std::begin(info.cluster), std::end(info.cluster), fabric.cluster.begin());
   fabric.clique = info.clique;

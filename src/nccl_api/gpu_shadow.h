@@ -23,6 +23,8 @@ class GpuShadow {
   virtual ncclResult_t before_native(cudaStream_t stream) = 0;
   virtual ncclResult_t after_native(cudaStream_t stream, bool later) = 0;
 
+  /// Whether reductions go over peer memory; the same on every rank. Any thread.
+  virtual bool over_peers() const = 0;
   /// What NCCL has found out about our communicator. Any thread.
   virtual ncclResult_t async_error() const = 0;
   /// Stops what is under way, also on the GPU. Any thread.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -16,7 +18,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Hello>);
 
-constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '3'};
+constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '4'};
 
 template <std::size_t N>
 void assign(std::array<char, N>& target, std::string_view text) {
@@ -44,6 +46,19 @@ std::string describe(const RanksByText& groups) {
 
 }  // namespace
 
+std::uint64_t process_number() {
+  static std::mutex mutex;
+  static std::uint64_t number = 0;
+  static pid_t owner = 0;
+  const std::lock_guard lock(mutex);
+  if (owner != ::getpid()) {  // new, or forked
+    std::random_device random;
+    number = std::uint64_t{random()} << 32 | random();
+    owner = ::getpid();
+  }
+  return number;
+}
+
 Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_view problem) {
   Hello hello;
   hello.magic = kMagic;
@@ -58,9 +73,10 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[9],
          c.tuning == nullptr ? "none" : fmt::format("{:016x}", plan::tuner::hash(*c.tuning)));
   assign(hello.settings[10], fmt::to_string(c.profiler_shadow));
+  assign(hello.settings[11], c.peer_blocks ? fmt::to_string(*c.peer_blocks) : "auto");
   hello.host = host_number();
   hello.domain = hello.host;
-  hello.process = static_cast<std::uint32_t>(::getpid());
+  hello.process = process_number();
   hello.address_bytes = address_bytes;
   assign(hello.problem, problem);
   return hello;
@@ -68,6 +84,14 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
 
 void set_algorithms(Hello& hello, std::string_view text) {
   assign(hello.settings[7], text.empty() ? "not set" : text);
+}
+
+void set_gpu(Hello& hello, std::string_view bus_id) {
+  assign(hello.gpu, bus_id);
+}
+
+std::string_view gpu_of(const Hello& hello) {
+  return view(hello.gpu);
 }
 
 void set_name(Hello& hello, std::string_view name) {
@@ -109,7 +133,7 @@ std::optional<std::string> find_problem(std::span<const Hello> hellos) {
 std::uint64_t communicator_number(std::span<const Hello> hellos) {
   if (hellos.empty()) return 1;
   std::uint64_t number = hellos[0].host;
-  for (const std::uint64_t part : {std::uint64_t{hellos[0].process}, std::uint64_t{hellos[0].creation_order}})
+  for (const std::uint64_t part : {hellos[0].process, std::uint64_t{hellos[0].creation_order}})
     number = (number ^ part) * 0x9e3779b97f4a7c15u;
   return number;
 }

@@ -20,29 +20,37 @@ struct Hello {
   static constexpr std::size_t kName = 128;
 
   std::array<char, 8> magic{};
-  std::array<Text, 11> settings{};   ///< as written in the environment; see kSettingNames
+  std::array<Text, 12> settings{};   ///< as written in the environment; see kSettingNames
   std::uint64_t address_bytes = 0;   ///< of the worker's address
   std::uint64_t host = 0;            ///< host_number()
   std::uint64_t domain = 0;          ///< domain_number(): ranks of the same one are near each other
-  std::uint32_t process = 0;         ///< its number on the host
+  std::uint64_t process = 0;         ///< process_number()
+  std::array<char, 32> gpu{};        ///< its PCI bus id; empty where it is not known, or on host memory
   std::uint32_t job_rank = 0;        ///< the process's number in its job
   std::uint32_t creation_order = 0;  ///< of the communicator, in the process
   std::array<char, kName> name{};    ///< the communicator's, where the program gives it one
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
-inline constexpr std::array<std::string_view, 11> kSettingNames = {
-    "DetCCL's version",      "DETCCL_CONTRACT",
-    "DETCCL_SCHEDULE",       "DETCCL_CHUNK",
-    "DETCCL_PROVE",          "DETCCL_SCRATCH",
-    "DETCCL_FALLBACK",       "NCCL_ALGO",
-    "DETCCL_GROUP",          "the figures of DETCCL_TUNING",
-    "DETCCL_PROFILER_SHADOW"};
+inline constexpr std::array<std::string_view, 12> kSettingNames = {
+    "DetCCL's version",       "DETCCL_CONTRACT",
+    "DETCCL_SCHEDULE",        "DETCCL_CHUNK",
+    "DETCCL_PROVE",           "DETCCL_SCRATCH",
+    "DETCCL_FALLBACK",        "NCCL_ALGO",
+    "DETCCL_GROUP",           "the figures of DETCCL_TUNING",
+    "DETCCL_PROFILER_SHADOW", "DETCCL_PEER_BLOCKS"};
+
+/// A number that no other process has, also where containers of a host have the same process ids.
+std::uint64_t process_number();
 
 Hello make_hello(const Configuration& configuration, std::size_t address_bytes, std::string_view problem);
 
 /// NCCL_ALGO as the rank has it, where it matters.
 void set_algorithms(Hello& hello, std::string_view text);
+
+/// The rank's GPU.
+void set_gpu(Hello& hello, std::string_view bus_id);
+std::string_view gpu_of(const Hello& hello);
 
 /// The communicator's name.
 void set_name(Hello& hello, std::string_view name);

@@ -95,6 +95,12 @@ ncclResult_t refuse(Communicator& communicator, std::string_view reason, Route& 
   return ncclSuccess;
 }
 
+/// Two GPUs' sums have the same bits in any order, but over peer memory they are quicker than natively.
+bool goes_over_peers(const Communicator& communicator) {
+  const auto gpu = communicator.ranks() == 2 ? communicator.gpu() : nullptr;
+  return gpu != nullptr && gpu->over_peers();
+}
+
 /// Reductions with the same bits in any order are native NCCL's on GPUs.
 bool is_native(const Call& c, const Communicator& communicator) {
   if (communicator.native() || runtime().environment.configuration().disable) return true;
@@ -102,7 +108,8 @@ bool is_native(const Call& c, const Communicator& communicator) {
   if (runtime().on_host || op < 0 || op >= ncclNumOps || type < 0 || type >= contract::kDataTypes)
     return false;
   return contract::order_free(static_cast<contract::DataType>(c.type), static_cast<contract::Op>(c.op),
-                              static_cast<std::uint32_t>(communicator.ranks()));
+                              static_cast<std::uint32_t>(communicator.ranks())) &&
+         !goes_over_peers(communicator);
 }
 
 /// Whether the real library cannot find anything wrong with the call, so that it need not be asked, which

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/settings.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +18,7 @@ bool in_one_domain(std::span<const Hello> hellos) {
 }
 
 bool is_ours(const Hello& hello) {
-  return hello.host == host_number() && hello.process == static_cast<std::uint32_t>(::getpid());
+  return hello.host == host_number() && hello.process == process_number();
 }
 
 /// Of ranks that are near each other. Rank 0 says where they could be larger; a warning if groups are what

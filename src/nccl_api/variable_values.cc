@@ -60,8 +60,10 @@ bool take_schedule(std::string_view text, Configuration& c) {
 }
 
 bool take_peer_blocks(std::string_view text, Configuration& c) {
+  c.peer_blocks.reset();
+  if (text == "auto") return true;
   const auto blocks = parse_number(text);
-  if (!blocks || *blocks < 1 || *blocks > 64) return false;
+  if (!blocks || *blocks > 64) return false;
   c.peer_blocks = static_cast<std::uint32_t>(*blocks);
   return true;
 }

@@ -17,10 +17,13 @@ constexpr std::array kVariables = {
         "How the values travel; it never changes the bits. ring needs a linear contract, tree, halving and "
         "hier "
         "a tree one. hier goes by A within aligned groups of G ranks, a power of two, and by B between them. "
-        "peer: one kernel of each rank that reads and writes the others' memory, up to 8 GPUs of one host.",
+        "peer: one kernel of each rank that reads and writes the others' memory, up to 8 ranks of one host. "
+        "auto: peer where every rank has a GPU of its own and NVLink joins them, else by size.",
         take_schedule},
-    Variable{"DETCCL_PEER_BLOCKS", "8", "a number, 1 to 64",
-             "Thread blocks of a rank's kernel in schedule peer.", take_peer_blocks},
+    Variable{"DETCCL_PEER_BLOCKS", "auto", "auto, or a number, 0 to 64",
+             "Thread blocks of a rank's kernel in schedule peer. auto: 32 where every rank has a GPU of its "
+             "own, 8 where ranks share one. 0: schedule auto does without peer.",
+             take_peer_blocks},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
     Variable{"DETCCL_TUNING", "", "a file that `detccl tune` has written",

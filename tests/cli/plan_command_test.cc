@@ -161,6 +161,15 @@ TEST(PlanCommand, WhyKeepsToAGivenSchedule) {
     EXPECT_EQ(option.at("schedule"), "tree");
 }
 
+TEST(PlanCommand, WhySaysWhereThereAreNoPlans) {
+  const std::string why = "plan --why --bytes 1M --ranks ";
+  EXPECT_TRUE(contains(run(why + "8").output, "auto goes over peer memory instead"));
+  EXPECT_TRUE(nlohmann::json::parse(run(why + "2 --json").output).contains("note"));
+  for (const char* without :
+       {"9", "8 --host", "8 --tuning h200", "8 --schedule direct", "8 --contract tree:wide/2"})
+    EXPECT_FALSE(contains(run(why + without).output, "peer")) << without;
+}
+
 TEST(PlanCommand, WhyNamesWhatIsWrong) {
   const Outcome o = run("plan --why --ranks 4 --bytes 1M --tuning /there/is/none");
   EXPECT_EQ(o.status, 2);

@@ -31,6 +31,8 @@ TEST(Environment, DefaultsAreThoseOfTheTable) {
     const Configuration& c = set.configuration();
     EXPECT_EQ(c.contract, unset.contract);
     EXPECT_EQ(c.schedule, unset.schedule);
+    EXPECT_EQ(c.peer, unset.peer);
+    EXPECT_EQ(c.peer_blocks, unset.peer_blocks);
     EXPECT_EQ(c.chunk_bytes, unset.chunk_bytes);
     EXPECT_EQ(c.log, unset.log);
     EXPECT_EQ(c.prove, unset.prove);
@@ -89,8 +91,13 @@ TEST(Environment, TakesTheScheduleOverPeerMemory) {
   EXPECT_FALSE(read({"DETCCL_SCHEDULE=auto"}).configuration().peer);
   EXPECT_TRUE(read({"DETCCL_SCHEDULE=peer", "DETCCL_CONTRACT=linear:native"}).problems().empty());
   EXPECT_EQ(read({"DETCCL_SCHEDULE=peer", "DETCCL_CONTRACT=tree:wide/2"}).problems().size(), 1u);
-  EXPECT_EQ(read({"DETCCL_PEER_BLOCKS=0"}).problems().size(), 1u);
-  EXPECT_EQ(read({"DETCCL_PEER_BLOCKS=65"}).problems().size(), 1u);
+  EXPECT_FALSE(read({"DETCCL_SCHEDULE=peer", "DETCCL_PEER_BLOCKS=auto"}).configuration().peer_blocks);
+  EXPECT_EQ(read({"DETCCL_PEER_BLOCKS=0"}).configuration().peer_blocks, 0u);
+  EXPECT_TRUE(read({"DETCCL_PEER_BLOCKS=0"}).problems().empty());
+  EXPECT_EQ(read({"DETCCL_PEER_BLOCKS=0", "DETCCL_SCHEDULE=peer"}).problems().size(), 1u);
+  EXPECT_EQ(read({"DETCCL_PEER_BLOCKS=64"}).configuration().peer_blocks, 64u);
+  for (const char* bad : {"DETCCL_PEER_BLOCKS=65", "DETCCL_PEER_BLOCKS=-1", "DETCCL_PEER_BLOCKS=8K"})
+    EXPECT_EQ(read({bad}).problems().size(), 1u) << bad;
 }
 
 TEST(Environment, TakesWhatTracesAndGpusAreTold) {

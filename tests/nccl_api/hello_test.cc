@@ -2,6 +2,8 @@
 #include "nccl_api/hello.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -28,10 +30,11 @@ TEST(Hello, DisagreementNamesTheRanks) {
 }
 
 TEST(Hello, EverySettingCounts) {
-  Configuration schedule, chunk, prove;
+  Configuration schedule, chunk, prove, blocks;
   schedule.schedule = plan::Schedule::gather;
   chunk.chunk_bytes = 4096;
   prove.prove = true;
+  blocks.peer_blocks = 0;
   const auto line = [](const Configuration& c) {
     std::vector<Hello> all = hellos(2);
     all[1] = make_hello(c, 100, "");
@@ -40,6 +43,7 @@ TEST(Hello, EverySettingCounts) {
   EXPECT_EQ(line(schedule), "ranks disagree on DETCCL_SCHEDULE: auto on rank 0; gather on rank 1");
   EXPECT_EQ(line(chunk), "ranks disagree on DETCCL_CHUNK: 4096 on rank 1; auto on rank 0");
   EXPECT_EQ(line(prove), "ranks disagree on DETCCL_PROVE: 0 on rank 0; 1 on rank 1");
+  EXPECT_EQ(line(blocks), "ranks disagree on DETCCL_PEER_BLOCKS: 0 on rank 1; auto on rank 0");
 }
 
 TEST(Hello, TheFiguresOfTuningFilesHaveToAgree) {
@@ -57,6 +61,25 @@ TEST(Hello, TheFiguresOfTuningFilesHaveToAgree) {
   EXPECT_NE(two.find(" on ranks 0-1"), std::string::npos) << two;
   all[2] = make_hello({}, 100, "");
   EXPECT_NE(find_disagreement(all).value_or("").find("none on rank 2"), std::string::npos);
+}
+
+TEST(Hello, AForkedProcessIsAnotherOne) {
+  const std::uint64_t here = process_number();
+  EXPECT_EQ(process_number(), here);
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::uint64_t there = process_number();
+    _exit(write(ends[1], &there, sizeof there) == sizeof there ? 0 : 1);
+  }
+  ASSERT_GT(child, 0);
+  std::uint64_t there = here;
+  EXPECT_EQ(::read(ends[0], &there, sizeof there), static_cast<ssize_t>(sizeof there));
+  EXPECT_NE(there, here);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(Hello, StrangersAreFound) {

@@ -249,6 +249,7 @@ TEST(Lifecycle, AbortInEveryState) {
     require(ncclCommAbort(rank.communicator(0)), ncclSuccess, "abort of a fresh communicator");
     const ncclComm_t used = rank.communicator(1);
     expect_sum(used, "used");
+    rank.barrier();  // an abort would end the other's reduction too
     require(ncclCommAbort(used), ncclSuccess, "abort of a used communicator");
     const ncclComm_t finalized = rank.communicator(2);
     require(ncclCommFinalize(finalized), ncclSuccess, "ncclCommFinalize");

@@ -155,6 +155,8 @@ TEST(Perf, TheJsonFileHoldsWhatWasMeasuredAndNoNames) {
       expect_spread(row.at(name));
     EXPECT_EQ(row.at("datatype"), "float");
     EXPECT_EQ(row.at("schedule"), "auto");
+    const std::string by = row.at("carried_out_by");
+    EXPECT_TRUE(by == "gather" || by == "direct") << by;
     EXPECT_EQ(row.at("bits"), "ok");
     EXPECT_EQ(row.at("wrong_ranks"), 0);
     EXPECT_EQ(row.at("checked"), 2 * 3);

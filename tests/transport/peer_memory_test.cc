@@ -21,6 +21,19 @@ TEST(PeerCards, TheFirstThatDoesNotFitIsNamed) {
   EXPECT_EQ(find_problem(cards), "rank 1: cudaMalloc: out of memory");
 }
 
+TEST(PeerCards, ARankThatKnowsWhyNotHasNoRegion) {
+  const PeerMemory memory(7, 1024, "no NVLink joins it with rank 0");
+  EXPECT_EQ(memory.card().region, nullptr);
+  std::vector<PeerCard> cards(3, memory.card());
+  cards[0].set_problem("");
+  EXPECT_EQ(find_problem(cards), "rank 1: no NVLink joins it with rank 0");
+  cards[2].set_problem("");
+  cards[2].host = 8;
+  EXPECT_EQ(find_problem(cards), "rank 1: no NVLink joins it with rank 0");
+  cards[1].set_problem(std::string(1000, 'x'));
+  EXPECT_EQ(find_problem(cards), "rank 1: " + std::string(cards[1].problem.size() - 1, 'x'));
+}
+
 TEST(PeerCards, AFailureIsInTheCard) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) GTEST_SKIP() << "there is a GPU";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/load_once.h"
 #include "engine/cuda/stream_engine.h"
 
 namespace detccl::engine::cuda {
@@ -19,8 +20,17 @@ std::atomic_ref<std::uint32_t> shared(std::uint32_t& word) {
   return std::atomic_ref(word);
 }
 
-void tell(transport::PeerCard& card, const std::string& problem) {
-  problem.copy(card.problem.data(), card.problem.size() - 1);
+/// Not over a problem that is there already: what came first tells more.
+void tell(transport::PeerCard& card, const char* what, cudaError_t error) {
+  if (error == cudaSuccess || card.problem.front() != '\0') return;
+  static_cast<void>(cudaGetLastError());
+  card.set_problem(std::string(what) + ": " + cudaGetErrorString(error));
+}
+
+const char* words_of(peer::Failure failure) {
+  return failure == peer::Failure::timeout
+             ? "a reduction over peer memory has waited for another rank for longer than DETCCL_TIMEOUT"
+             : "a reduction over peer memory has been stopped";
 }
 
 peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
@@ -37,32 +47,36 @@ peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
 
 }  // namespace
 
-PeerGroup::HostMemory::HostMemory() {
+PeerGroup::HostMemory::HostMemory(bool wanted) {
+  if (!wanted) return;
   void* memory = nullptr;
-  check(cudaHostAlloc(&memory, sizeof *words, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-  words = new (memory) peer::HostWords;
+  error = cudaHostAlloc(&memory, sizeof *words, cudaHostAllocMapped | cudaHostAllocPortable);
+  if (error == cudaSuccess) words = new (memory) peer::HostWords;
 }
 
 PeerGroup::HostMemory::~HostMemory() {
-  static_cast<void>(cudaFreeHost(words));
+  if (words != nullptr) static_cast<void>(cudaFreeHost(words));
 }
 
 PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                      Reserve& reserve, transport::NcclExchange& exchange)
-    : layout_(layout_of(ranks, settings.blocks)), memory_(settings.host, layout_.bytes()) {
+    : layout_(layout_of(ranks, settings.blocks)),
+      host_(settings.problem.empty()),
+      memory_(settings.host, layout_.bytes(), settings.problem) {
   transport::PeerCard own = memory_.card();
-  // Before anybody's kernels run that wait for others': loading may wait for them.
-  if (const cudaError_t error = peer::load_kernels(); error != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    tell(own, std::string("loading the peer kernels: ") + cudaGetErrorString(error));
-  }
   std::vector<transport::PeerCard> cards(ranks);
-  all_gather_host(reserve, exchange, rank, ranks, gathers, &own, cards.data(), sizeof own);
-  if (const auto problem = find_problem(cards)) throw std::invalid_argument(*problem);
-  if (const auto problem = memory_.map(cards, rank)) tell(own, *problem);
-  all_gather_host(reserve, exchange, rank, ranks, gathers, &own, cards.data(), sizeof own);
-  if (const auto problem = find_problem(cards)) {
-    finished_ = true;  // nobody has written anything yet
+  const auto find_problem_of_any = [&] {
+    settings.meet();
+    all_gather_host(reserve, exchange, rank, ranks, gathers, &own, cards.data(), sizeof own);
+    return find_problem(cards);
+  };
+  tell(own, "cudaHostAlloc", host_.error);
+  tell(own, "loading the peer kernels", load_peers_once(reserve.device));
+  if (const auto problem = find_problem_of_any()) throw std::invalid_argument(*problem);
+  if (const auto problem = memory_.map(cards, rank)) own.set_problem(*problem);
+  if (const auto problem = find_problem_of_any()) {
+    memory_.unmap();
+    static_cast<void>(find_problem_of_any());  // now all have, and regions may be freed
     throw std::invalid_argument(*problem);
   }
   endpoint_.layout = layout_;
@@ -83,8 +97,7 @@ PeerGroup::~PeerGroup() {
 void PeerGroup::enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic,
                         cudaStream_t stream) {
   if (call.count == 0) return;
-  if (failure() != peer::Failure::none)
-    throw std::runtime_error("a reduction over peer memory has been stopped");
+  if (failure() != peer::Failure::none) throw std::runtime_error(words_of(failure()));
   peer::Call c;
   c.collective = call.collective;
   c.arithmetic = arithmetic;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "device/cuda/peer/peer.h"
 #include "engine/cuda/resources.h"
@@ -19,19 +21,27 @@ struct PeerSettings {
   std::uint32_t blocks = 8;                 ///< thread blocks of a rank's kernel; the same on every rank
   std::uint64_t timeout = 600'000'000'000;  ///< nanoseconds that a kernel waits for a peer
   std::uint64_t host = 0;                   ///< of this rank: the same number for ranks of one host
+  std::string problem;                      ///< why this rank cannot take part, if the caller knows
+  /// Waits on the host for the communicator's other ranks in this process; each calls it as often. What one
+  /// of them allocates or maps may wait for kernels of another one that wait for this one: so all do that
+  /// before any of them goes on.
+  std::function<void()> meet = [] {};
 };
 
 /// Thread rule: one thread at a time, except for failure() and abort(). The device must be current.
 class PeerGroup {
  public:
   /// Collective, on the current device; `reserve`: as for all_gather_host(). Throws std::invalid_argument
-  /// with the reason where a rank cannot take part: then on every rank, with the same reason.
+  /// with the reason where a rank cannot take part: then on every rank, with the same reason, and nothing is
+  /// left behind (but access between GPUs, where a process has several).
   PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
             Reserve& reserve, transport::NcclExchange& exchange);
   /// Ends as after abort() unless finish() has been called.
   ~PeerGroup();
   PeerGroup(const PeerGroup&) = delete;
   PeerGroup& operator=(const PeerGroup&) = delete;
+
+  const device::cuda::peer::Layout& layout() const { return layout_; }
 
   /// Puts a reduction on `stream`. Throws CudaError, or std::runtime_error after a failure.
   void enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic, cudaStream_t stream);
@@ -46,11 +56,12 @@ class PeerGroup {
 
  private:
   struct HostMemory {
-    HostMemory();
+    explicit HostMemory(bool wanted);
     ~HostMemory();
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;
-    device::cuda::peer::HostWords* words = nullptr;
+    device::cuda::peer::HostWords* words = nullptr;  ///< null where `error` says why
+    cudaError_t error = cudaSuccess;
   };
 
   device::cuda::peer::Layout layout_;

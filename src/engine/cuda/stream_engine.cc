@@ -27,9 +27,10 @@ std::array<std::uint64_t, 2> warm_up_counts(const Settings& settings, std::uint3
 
 }  // namespace
 
-Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes)
+Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes, bool peers)
     : device(current_device()), scratch(scratch_bytes), greeting(greeting_bytes), products(product_bytes) {
   load_once(device);
+  if (peers) static_cast<void>(load_peers_once(device));  // PeerGroup() tells
 }
 
 std::size_t warm_up_bytes(const Settings& settings, std::uint32_t ranks) {
@@ -49,7 +50,13 @@ StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::ui
 }
 
 void StreamEngine::use_peers(const PeerSettings& settings) {
-  peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchange_);
+  try {
+    peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchange_);
+  } catch (const std::invalid_argument&) {
+    settings.meet();  // what it had has been freed
+    throw;
+  }
+  settings.meet();
 }
 
 void StreamEngine::finish_peers() {

@@ -26,8 +26,9 @@ struct StreamCall {
 /// other on GPUs and kept until its end: freeing memory and loading kernels wait for every kernel on the
 /// device, also for those of another rank of this process that wait for this one.
 struct Reserve {
-  /// `greeting_bytes`: of the memory that all_gather_host() and StreamEngine::warm_up() use.
-  Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes);
+  /// `greeting_bytes`: of the memory that all_gather_host() and StreamEngine::warm_up() use. `peers`: whether
+  /// StreamEngine::use_peers() may be called.
+  Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes, bool peers);
 
   int device;
   Memory scratch, greeting;

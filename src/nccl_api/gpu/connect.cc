@@ -16,10 +16,12 @@
 #include "nccl_api/gpu/shadow.h"
 #include "nccl_api/hello.h"
 #include "nccl_api/log.h"
+#include "nccl_api/meeting.h"
+#include "nccl_api/nvml.h"
+#include "nccl_api/peer_choice.h"
 #include "nccl_api/runtime.h"
 #include "nccl_api/settings.h"
 #include "nccl_api/settle.h"
-#include "nccl_api/topology.h"
 #include "transport/peer/peer_memory.h"
 
 namespace detccl::nccl_api::gpu {
@@ -86,7 +88,9 @@ ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& e
   Hello own = make_hello(runtime().environment.configuration(), 0, "");
   set_algorithms(own, algorithms());
   introduce(communicator, own);
-  own.domain = domain_number(find_fabric(bus_id().c_str()), own.host);
+  const std::string gpu = bus_id();
+  set_gpu(own, gpu);
+  own.domain = domain_number(find_fabric(gpu.c_str()), own.host);
   engine::cuda::all_gather_host(reserve, exchange, static_cast<std::uint32_t>(communicator.rank()),
                                 static_cast<std::uint32_t>(communicator.ranks()), gathers, &own,
                                 hellos.data(), sizeof own);
@@ -97,27 +101,62 @@ ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& e
 }
 
 std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
-  if (ranks == 1) return std::make_unique<Reserve>(0, 0, 0);
-  const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, {});
+  if (ranks == 1) return std::make_unique<Reserve>(0, 0, 0, false);
+  const Configuration& c = runtime().environment.configuration();
+  const engine::Settings settings = engine_settings(c, false, {});
   return std::make_unique<Reserve>(settings.scratch_limit,
                                    std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)),
-                                   kProducts);
+                                   kProducts, may_choose_peers(c, ranks));
 }
 
-/// All ranks get the same answer.
-ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine, const Configuration& c) {
+/// The communicator's ranks that are threads of this process, on the host.
+std::shared_ptr<Meeting> meeting_of(std::span<const Hello> hellos, const Hello& own) {
+  const auto here = std::count_if(hellos.begin(), hellos.end(), [&own](const Hello& hello) {
+    return hello.host == own.host && hello.process == own.process;
+  });
+  return Meeting::get(communicator_number(hellos), static_cast<std::size_t>(here));
+}
+
+engine::cuda::PeerSettings peer_settings(const Configuration& c, std::span<const Hello> hellos,
+                                         std::size_t rank, std::uint32_t blocks) {
   constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
   engine::cuda::PeerSettings settings;
-  settings.blocks = c.peer_blocks;
+  settings.blocks = blocks;
   settings.timeout = c.timeout.count() == 0
                          ? kForEver
                          : static_cast<std::uint64_t>(std::chrono::nanoseconds(c.timeout).count());
-  settings.host = host_number();
-  try {
-    engine.use_peers(settings);
-  } catch (const std::invalid_argument& reason) {
-    return fail(ncclInvalidUsage,
-                fmt::format("{}: DETCCL_SCHEDULE=peer cannot be: {}", communicator.name(), reason.what()));
+  settings.host = hellos[rank].host;
+  // The others learn of it with what else there may be.
+  if (!c.peer) settings.problem = find_obstacle(nvml(), hellos, rank).value_or("");
+  settings.meet = [meeting = meeting_of(hellos, hellos[rank])] { static_cast<void>(meeting->wait()); };
+  return settings;
+}
+
+/// Whether reductions go over peer memory from now on: every rank comes to the same.
+ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine,
+                       std::span<const Hello> hellos) {
+  const Configuration& c = runtime().environment.configuration();
+  PeerChoice choice = choose_peers(c, hellos);
+  if (choice.peer) {
+    try {
+      engine.use_peers(
+          peer_settings(c, hellos, static_cast<std::size_t>(communicator.rank()), choice.blocks));
+    } catch (const std::invalid_argument& reason) {
+      if (c.peer) {
+        return fail(ncclInvalidUsage, fmt::format("{}: DETCCL_SCHEDULE=peer cannot be: {}",
+                                                  communicator.name(), reason.what()));
+      }
+      choice.why = reason.what();
+    }
+  }
+  if (communicator.rank() != 0) return ncclSuccess;
+  if (engine.peers() != nullptr) {
+    log_line(LogLevel::info,
+             fmt::format("{}: reductions go over peer memory, in {} blocks, {} MB of it", communicator.name(),
+                         choice.blocks, (engine.peers()->layout().bytes() + (1 << 20) - 1) >> 20));
+  } else if (!choice.why.empty()) {
+    log_line(LogLevel::info, fmt::format("{}: reductions go by plans, not over peer memory: {}",
+                                         communicator.name(), choice.why));
   }
   return ncclSuccess;
 }
@@ -150,10 +189,8 @@ ncclResult_t make_shadow(Communicator& communicator) {
   auto engine = std::make_unique<StreamEngine>(told, static_cast<std::uint32_t>(communicator.rank()),
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
                                                std::move(exchange), std::move(reserve));
-  if (const Configuration& c = runtime().environment.configuration(); c.peer && communicator.ranks() > 1) {
-    result = use_peers(communicator, *engine, c);
-    if (result != ncclSuccess) return result;
-  }
+  result = use_peers(communicator, *engine, hellos);
+  if (result != ncclSuccess) return result;
   engine->warm_up();
   auto stopwatch = std::make_unique<Stopwatch>(
       settings, communicator_number(hellos), static_cast<std::uint32_t>(communicator.rank()),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "nccl_api/communicator.h"
+#include "nccl_api/connect.h"
 #include "nccl_api/gpu/gpu_border.h"
 #include "nccl_api/gpu/shadow.h"
 #include "profile/range.h"
@@ -45,11 +47,12 @@ struct Participant {
 
 ncclResult_t connect_first(const std::vector<Communicator*>& communicators,
                            std::vector<Participant>& participants) {
+  std::vector<Communicator*> unconnected;
+  std::copy_if(communicators.begin(), communicators.end(), std::back_inserter(unconnected),
+               [](const Communicator* communicator) { return communicator->gpu() == nullptr; });
+  const ncclResult_t result = connect_entered(unconnected);
+  if (result != ncclSuccess) return result;
   for (Communicator* communicator : communicators) {
-    if (communicator->gpu() == nullptr) {
-      const ncclResult_t result = connect(*communicator);
-      if (result != ncclSuccess) return result;
-    }
     participants.push_back({communicator, communicator->gpu()});
     if (participants.back().shadow == nullptr)
       return fail(ncclInvalidUsage, communicator->name() + ": the communicator has been stopped");

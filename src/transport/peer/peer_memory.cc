@@ -2,7 +2,6 @@
 #include "transport/peer/peer_memory.h"
 
 #include <random>
-#include <string_view>
 
 namespace detccl::transport {
 namespace {
@@ -38,27 +37,44 @@ std::optional<std::string> allow_access(int from, int to) {
 
 }  // namespace
 
-PeerMemory::PeerMemory(std::uint64_t host, std::uint64_t bytes) {
+void PeerCard::set_problem(std::string_view text) {
+  problem.fill('\0');
+  text.copy(problem.data(), problem.size() - 1);
+}
+
+PeerMemory::PeerMemory(std::uint64_t host, std::uint64_t bytes, std::string_view problem) {
   card_.host = host;
   card_.process = process_number();
   card_.bytes = bytes;
+  card_.set_problem(problem);
+  if (!problem.empty()) return;
   const auto failed = [this](const char* what, cudaError_t error) {
-    if (error != cudaSuccess) text_of(what, error).copy(card_.problem.data(), card_.problem.size() - 1);
+    if (error != cudaSuccess) card_.set_problem(text_of(what, error));
     return error != cudaSuccess;
   };
   if (failed("cudaGetDevice", cudaGetDevice(&card_.device))) return;
   void* memory = nullptr;
   if (failed("cudaMalloc", cudaMalloc(&memory, bytes))) return;
   card_.region = static_cast<std::byte*>(memory);
-  if (failed("cudaMemset", cudaMemset(memory, 0, bytes))) return;
   if (failed("cudaIpcGetMemHandle", cudaIpcGetMemHandle(&card_.handle, memory))) return;
-  failed("cudaDeviceSynchronize", cudaStreamSynchronize(nullptr));
+  // Not on the default stream: it waits for the program's others, and must not be used while they capture.
+  cudaStream_t stream = nullptr;
+  if (failed("cudaStreamCreate", cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))) return;
+  if (!failed("cudaMemset", cudaMemsetAsync(memory, 0, bytes, stream)))
+    failed("cudaMemset", cudaStreamSynchronize(stream));
+  static_cast<void>(cudaStreamDestroy(stream));
 }
 
 PeerMemory::~PeerMemory() {
+  unmap();
+  if (card_.region != nullptr && !left_) static_cast<void>(cudaFree(card_.region));
+}
+
+void PeerMemory::unmap() {
   for (void* const mapping : opened_)
     static_cast<void>(cudaIpcCloseMemHandle(mapping));
-  if (card_.region != nullptr && !left_) static_cast<void>(cudaFree(card_.region));
+  opened_.clear();
+  regions_.clear();
 }
 
 std::optional<std::string> PeerMemory::map(std::span<const PeerCard> cards, std::uint32_t rank) {

@@ -11,12 +11,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace detccl::transport {
 
 /// What a rank tells the others, as bytes.
 struct PeerCard {
+  void set_problem(std::string_view text);
+
   std::uint64_t host = 0;     ///< the same for ranks of one host, which the caller knows
   std::uint64_t process = 0;  ///< a number that no other process has
   std::uint64_t bytes = 0;    ///< of the region
@@ -29,8 +32,9 @@ struct PeerCard {
 /// Thread rule: one thread at a time.
 class PeerMemory {
  public:
-  /// The own region on the current device, all zeros. Never throws: a failure is in the card.
-  PeerMemory(std::uint64_t host, std::uint64_t bytes);
+  /// The own region on the current device, all zeros. Never throws: a failure is in the card. None where
+  /// there is a `problem` already, which then is in the card.
+  PeerMemory(std::uint64_t host, std::uint64_t bytes, std::string_view problem = {});
   /// Unmaps the others' regions and frees the own one, unless it was left to them. The device must be
   /// current.
   ~PeerMemory();
@@ -40,6 +44,8 @@ class PeerMemory {
   const PeerCard& card() const { return card_; }
   /// Maps the others' regions; cards[r] is rank r's, the own one at `rank`. What has gone wrong, if anything.
   std::optional<std::string> map(std::span<const PeerCard> cards, std::uint32_t rank);
+  /// Takes back what map() has done. A region may only be freed when all others have unmapped it.
+  void unmap();
   /// Every rank's region, as this rank reaches it.
   std::span<std::byte* const> regions() const { return regions_; }
 
