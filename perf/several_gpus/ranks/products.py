@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank: a matrix product alone and while collectives run on another stream; prints times as JSON."""
-import argparse
-import json
+"""A matrix product alone and while collectives run on another stream."""
 import math
-import os
 import statistics
 import time
 
@@ -77,18 +74,11 @@ def beside(timer, call, calls, products, alone_ms):
             "beside_product_ms": statistics.median(p[1] for p in pairs)}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--op", choices=("sum", "avg"), default="sum")
-    parser.add_argument("--size", choices=SIZES, default="big")
-    options = parser.parse_args()
-    gpu = torch.cuda.is_available()
-    device = torch.device("cuda", 0) if gpu else torch.device("cpu")
-    if gpu:
-        torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if gpu else "gloo")
-    op = dist.ReduceOp.AVG if options.op == "avg" and gpu else dist.ReduceOp.SUM
-    rows, batch, sizes = SIZES[options.size]
+def beside_collectives(size, op, device):
+    """A row of figures for each collective. `op`: "sum" or "avg"."""
+    gpu = device.type == "cuda"
+    op = dist.ReduceOp.AVG if op == "avg" and gpu else dist.ReduceOp.SUM
+    rows, batch, sizes = SIZES[size]
     a, b = (torch.randn(rows, rows, device=device).to(torch.bfloat16) for _ in range(2))
     c, timer = torch.empty_like(a), Timer(gpu)
 
@@ -112,9 +102,4 @@ def main():
             alone = statistics.median(product_alone() for _ in range(ROUNDS))
             row = beside(timer, call, 10, products, alone)
             answer.append({"name": name, "product_ms": alone, "slowdown": row["beside_product_ms"] / alone} | row)
-    print(json.dumps({"rank": int(os.environ["RANK"]), "products": batch, "rows": answer}), flush=True)
-    dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main()
+    return {"products": batch, "rows": answer}
