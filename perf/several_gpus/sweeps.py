@@ -17,13 +17,19 @@ class Sweep:
                  bits="none"):
         self.collective, self.op, self.schedule, self.begin, self.end = collective, op, schedule, begin, end
         self.types, self.factor, self.contract, self.checked = types, factor, contract, checked
-        self.arguments = list(arguments) + ([] if checked else ["-c", "0"])
+        self.arguments = list(arguments)
         self.environment, self.settings, self.ranks, self.nccl = environment or {}, settings or {}, ranks, nccl
         self.bits = bits
 
+    def on_host(self):
+        """Small sizes, and no schedule of GPUs'."""
+        self.begin, self.end = "1K", "16K"
+        self.schedule = ",".join(schedule for schedule in self.schedule.split(",") if schedule != "peer")
+
     def name(self):
         of = ", ".join(f"{key} {value}" for key, value in self.settings.items())
-        return (f"{self.collective} {self.op}, {self.schedule}, {self.begin}-{self.end}"
+        types = "" if "," in self.types else f" {self.types}"
+        return (f"{self.collective} {self.op}{types}, {self.schedule}, {self.begin}-{self.end}"
                 f"{', ' + self.contract if self.contract != 'tree' else ''}{', ' + of if of else ''}")
 
     def sizes(self):
@@ -42,7 +48,7 @@ class Sweep:
 def go(session, sweep):
     s = session.settings
     if s.host:
-        sweep.begin, sweep.end = "1K", "16K"
+        sweep.on_host()
     ranks = sweep.ranks or s.gpus
     session.expect(sweep.wanted())
     limit = session.limit(STARTUP + 2, 2 * sweep.wanted() + 10)
@@ -57,7 +63,7 @@ def go(session, sweep):
     if s.host:
         command += ["--host", "-n", "3"]
     else:
-        command += ["-n", "20", "--rounds", "15"]
+        command += ["-n", "20", "--rounds", "15"] + ([] if sweep.checked else ["-c", "0"])
         nccl = sweep.nccl or s.nccl
         command += ["--nccl", nccl] if nccl else []
     code, seconds, log = session.child(name, command, limit, sweep.environment)
@@ -93,8 +99,8 @@ def second(settings):
     if not settings.host:
         for collective in ("all_reduce", "reduce_scatter"):
             yield Sweep(collective, op, end="64M", types="bfloat16", arguments=["-G", "10"], settings={"graph": "10"})
-    yield from blocks(settings)
     if not settings.host:
+        yield from blocks(settings)
         for collective in ("all_reduce", "reduce_scatter"):
             yield Sweep(collective, op, begin="1G", end="1G", checked=False)
 

@@ -15,7 +15,7 @@ from several_gpus.session import NoTime
 
 BLOCK, WARMUP = 8, 4       # steps
 LONG_BLOCK, LONG_SEQUENCES = 40, 2
-START, ANSWER = 60.0, 40.0  # seconds that the first answers, and others, may take
+START, ANSWER = 60.0, 25.0  # seconds that the first answers, and others, may take
 NATIVE = "native"
 
 
@@ -78,10 +78,11 @@ class Training:
         if s.dry_run:
             print(f"# {label}: {steps} steps of each in blocks of {BLOCK}, at most {most:.0f} s")
             return
-        self.until = time.monotonic() + self.session.limit(15, most)
+        self.session.limit(15, most)
         self.mode, self.label = mode, label
         chosen = list(self.alive(lambda c: mode == "ddp" or c.fsdp))
         self.load(chosen)
+        self.until = time.monotonic() + min(most, self.session.left() - 5)
         times = self.alternate(chosen, steps)
         digests = self.digests(chosen)
         for name in chosen:
@@ -94,14 +95,14 @@ class Training:
     def load(self, chosen):
         """At the same time, but for steps that wait for other ranks: those one job after the other."""
         s = self.session.settings
-        size = "tiny" if s.host else "billion"
+        size, until = "tiny" if s.host else "billion", time.monotonic() + START
         for name in chosen:
             self.jobs[name].send(do="load", mode=self.mode, size=size, bucket_mb=self.all[name].bucket,
                                  average=s.op != "sum")
         for name in chosen:
-            self.answers(name, START)
+            self.answers(name, until - time.monotonic())
         for name in chosen:
-            self.ask(name, START, do="steps", count=WARMUP)
+            self.ask(name, ANSWER, do="steps", count=WARMUP)
 
     def answers(self, name, limit):
         job = self.jobs[name]

@@ -43,7 +43,7 @@ def collectives(op, megabytes, device):
         yield f"reduce_scatter {megabytes} MB", lambda: dist.reduce_scatter_tensor(part, data, op=op)
 
 
-def beside(timer, call, calls, products, alone_ms):
+def beside(timer, call, calls, products, alone_ms, device):
     """A row's figures: `call` `calls` times at a time, `products` a batch of matrix products."""
     def run(count, with_products):
         timer.wait()
@@ -67,9 +67,11 @@ def beside(timer, call, calls, products, alone_ms):
         return timer.between(begin, end) / count, timer.between(first, last)
 
     alone = statistics.median(run(calls, False)[0] for _ in range(ROUNDS))
-    # So many that they outlast the products, which they slow down, twice.
-    enough = max(1, math.ceil(3 * alone_ms / max(alone, 1e-3)))
-    pairs = [run(min(enough, 2000), True) for _ in range(ROUNDS)]
+    # So many that they outlast the products, which they slow down, twice; as many on all ranks.
+    wanted = torch.tensor([min(2000.0, math.ceil(3 * alone_ms / max(alone, 1e-3)))], device=device)
+    dist.all_reduce(wanted, op=dist.ReduceOp.MAX)
+    enough = max(1, int(wanted.item()))
+    pairs = [run(enough, True) for _ in range(ROUNDS)]
     return {"collective_ms": alone, "calls": enough, "beside_collective_ms": statistics.median(p[0] for p in pairs),
             "beside_product_ms": statistics.median(p[1] for p in pairs)}
 
@@ -100,6 +102,6 @@ def beside_collectives(size, op, device):
         for name, call in collectives(op, megabytes, device):
             call()
             alone = statistics.median(product_alone() for _ in range(ROUNDS))
-            row = beside(timer, call, 10, products, alone)
+            row = beside(timer, call, 10, products, alone, device)
             answer.append({"name": name, "product_ms": alone, "slowdown": row["beside_product_ms"] / alone} | row)
     return {"products": batch, "rows": answer}
