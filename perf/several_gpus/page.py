@@ -130,21 +130,22 @@ def ceilings(records):
     return "<h2>Ceilings</h2>\n" + table(["", "what came out"], rows) if rows else ""
 
 
-def fitted(fit):
-    """`fit`: what fit.py returns, or None."""
-    if not fit:
+def fitted(records):
+    fit = next((r for r in records if r["part"] == "fit"), None)
+    if fit is None:
         return ""
-    rows = [[cell(name), cell(f"{row['value']:.4g} {row['unit']}", "n")] for name, row in fit["coefficients"].items()]
+    rows = [[cell(html.escape(name)), cell(f"{row['value']:.4g} {row['unit']}", "n"),
+             cell(f"{row['before']:.4g} {row['unit']}", "n")] for name, row in fit["coefficients"].items()]
     series = [[cell(html.escape(row["series"])), cell(str(row["points"]), "n"), cell(f"{100 * row['median']:.0f} %", "n"),
                cell(f"{100 * row['most']:.0f} %", "n")] for row in fit["series"]]
-    return (f"<h2>The simulator's model, fitted</h2>\n<p>{html.escape(fit['words'])}</p>\n" +
-            table(["coefficient", "#"], rows) +
-            table(["not fitted", "#points", "#median error", "#largest"], series))
+    return (f"<h2>The simulator's coefficients, fitted</h2>\n<p>{html.escape(fit['detail'])}</p>\n" +
+            table(["coefficient", "#fitted", "#before"], rows) +
+            table(["points that were not fitted", "#points", "#median error", "#largest"], series))
 
 
-def top(title, records, sweeps, fit):
+def top(title, records, sweeps):
     header = next((r for r in records if r["name"] == "header"), {})
     words = " · ".join(filter(None, [header.get("detail"), header.get("date"), header.get("commit"),
                                      ", ".join(sorted(set(header.get("gpus", "").splitlines())))]))
     return (STYLE + f"<h1>{html.escape(title)}</h1>\n<p class=\"dim\">{html.escape(words)}</p>\n" + trainings(records) +
-            products(records) + ratios(sweeps) + promises(records) + ceilings(records) + fitted(fit))
+            products(records) + ratios(sweeps) + promises(records) + ceilings(records) + fitted(records))

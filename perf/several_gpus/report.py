@@ -18,7 +18,7 @@ GROUPS = (
     ("sweeps_blocks", "Schedule peer by its number of thread blocks", lambda of: "blocks" in of))
 
 
-def write(session, fit=None):
+def write(session):
     """FOLDER/sweeps*.json, and FOLDER/multi_gpu.html: what matters most in tables, `detccl report`'s pages of the sweeps,
     and a table of all parts."""
     s = session.settings
@@ -30,7 +30,7 @@ def write(session, fit=None):
         if made:
             head, body = made
             charts += body.replace("failures", f"failures-{name}")
-    top = page.top(title, session.records, session.sweeps, fit)
+    top = page.top(title, session.records, session.sweeps)
     head = re.sub("<title>.*</title>", f"<title>{html.escape(title)}</title>", head)
     with open(os.path.join(s.out, "multi_gpu.html"), "w") as file:
         file.write(head + top + charts + parts(session.records) + "</html>\n")

@@ -31,8 +31,8 @@ class NoTime(Exception):
 
 
 class Bench(benches.Bench):
-    """Process p has GPU p modulo their number, which it sees as its first one. `kind` is also "gpus": one rank a GPU,
-    and NCCL as it is."""
+    """Process p has GPU p modulo their number. `kind` is also "gpus": one rank a GPU, NCCL as it is, and the process sees
+    the other GPUs after its own; under MPS it sees its own alone."""
 
     def __init__(self, kind, build, nccl, gpus, mps_environment=None):
         super().__init__(kind, build, nccl, mps_environment or {})
@@ -41,7 +41,8 @@ class Bench(benches.Bench):
     def environment(self, process, ranks, *arguments, **named):
         env = super().environment(process, ranks, *arguments, **named)
         if self.kind != "host":
-            env["CUDA_VISIBLE_DEVICES"] = ",".join(str((process + i) % self.gpus) for i in range(self.gpus))
+            seen = range(self.gpus if self.kind == "gpus" else 1)
+            env["CUDA_VISIBLE_DEVICES"] = ",".join(str((process + i) % self.gpus) for i in seen)
             env.setdefault("NCCL_NVLS_ENABLE", os.environ.get("NCCL_NVLS_ENABLE", "0"))
         return env
 

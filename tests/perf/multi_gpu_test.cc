@@ -2,6 +2,7 @@
 // The script for several GPUs, on host memory.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -112,6 +113,74 @@ TEST(MultiGpu, ShowsItsCommandsBefore) {
                            "promises --ranks 4", "CUDA_VISIBLE_DEVICES=0,1,2,3", "torch_rank.py",
                            "DETCCL_PEER_BLOCKS=32", "--native-algo Tree", "# expected, seconds"})
     EXPECT_NE(outcome.output.find(text), std::string::npos) << text << "\n" << outcome.output;
+}
+
+/// multi_gpu.jsonl as if the simulator, with the parameters in `file`, had been measured.
+void measure_simulator(const Folder& folder, const std::string& parameters) {
+  std::ofstream(folder.file("p.json")) << parameters;
+  const Outcome outcome =
+      run(DETCCL_TEST_BIN
+          "/detccl-simulate --platform nvswitch --gpus 2 --collective all_reduce --type bfloat16"
+          " --schedule gather --schedule direct --schedule halving --schedule tree --sizes 4K"
+          " --sizes 64K --sizes 1M --sizes 16M --sizes 128M --sizes 256M --parameters " +
+          folder.file("p.json") + " --json " + folder.file("s.json"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  nlohmann::json results;
+  const nlohmann::json simulated = nlohmann::json::parse(text_of(folder.file("s.json")));
+  for (const nlohmann::json& row : simulated.at("rows")) {
+    for (const auto& [schedule, prediction] : row.at("schedules").items()) {
+      results.push_back({{"bytes", row.at("bytes")},
+                         {"datatype", "bfloat16"},
+                         {"op", "avg"},
+                         {"schedule", schedule},
+                         {"bits", "ok"},
+                         {"time_us", {{"median", prediction.at("us")}}},
+                         {"peer_time_us", {{"median", row.at("native").at("us")}}}});
+    }
+  }
+  const nlohmann::json header = {{"part", "run"}, {"name", "header"}, {"status", "info"},
+                                 {"seconds", 0},  {"detail", "2 x"},  {"ranks", 2}};
+  const nlohmann::json sweep = {
+      {"part", "sweeps"},
+      {"name", "a"},
+      {"status", "pass"},
+      {"seconds", 0},
+      {"detail", ""},
+      {"settings", nlohmann::json::object()},
+      {"document", {{"collective", "all_reduce"}, {"ranks", 2}, {"contract", "tree"}, {"results", results}}}};
+  std::ofstream(folder.file("multi_gpu.jsonl")) << header << "\n" << sweep << "\n";
+}
+
+TEST(MultiGpu, FitFindsTheSimulatorsOwnCoefficients) {
+  if (!std::filesystem::exists(DETCCL_TEST_BIN "/detccl-simulate")) GTEST_SKIP() << "built without SimGrid";
+  const Folder folder;
+  measure_simulator(folder, R"({"nvlink": {"gb_s": 90}, "launch_us": 25, "fold_launch_us": 8})");
+  const Outcome outcome = run(FIT_SCRIPT " --build " DETCCL_TEST_BUILD " " + folder.file("multi_gpu.jsonl"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const std::vector<nlohmann::json> lines = read_lines(folder.file("multi_gpu.jsonl"));
+  ASSERT_EQ(lines.size(), 3u);
+  std::map<std::string, double> found;
+  for (const nlohmann::json& row : lines[2].at("coefficients"))
+    found[row.at("key")] = row.at("value");
+  EXPECT_NEAR(found["nvlink.gb_s"], 90, 2);
+  EXPECT_NEAR(found["launch_us"], 25, 1);
+  EXPECT_NEAR(found["fold_launch_us"], 8, 1);
+  EXPECT_EQ(lines[2].at("fitted_points"), 12);
+  EXPECT_EQ(lines[2].at("other_points"), 12);
+  EXPECT_LT(lines[2].at("most"), 0.05);
+  EXPECT_GT(lines[2].at("unfitted_most"), 0.3);
+  EXPECT_NE(text_of(folder.file("multi_gpu.html")).find("The simulator's coefficients, fitted"),
+            std::string::npos);
+}
+
+TEST(MultiGpu, RatiosOfNeighbouringBlocksDoNotDrift) {
+  const Outcome outcome =
+      run("env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname " + std::string(MULTI_GPU_SCRIPT) +
+          ") python3 -c 'from several_gpus import paired\n"
+          "native = [100 + 5 * i for i in range(21)]\n"  // twice as slow at the end
+          "r = paired.ratio([1.02 * (t + 2.5) for t in native[:-1]], native)\n"
+          "print(r[\"blocks\"], *(format(r[k], \".4f\") for k in (\"low\", \"median\", \"high\")))'");
+  EXPECT_EQ(outcome.output, "20 1.0200 1.0200 1.0200\n");
 }
 
 }  // namespace
