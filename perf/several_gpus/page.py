@@ -4,7 +4,7 @@ import html
 
 from several_gpus.session import gpu_table
 
-TARGET = 1.05  # of native's time, from 16 MB on
+TARGET, LARGE = 1.05, 16 << 20  # of native's time, from 16 MB on
 SIZES = tuple(1 << power for power in range(10, 33, 2))
 STYLE = "<style>h1 { margin-top: 2.5rem; } .good { color: #2a8f5c; } .marks { height: 1.2rem; width: 16rem; vertical-align: middle; }</style>\n"
 
@@ -38,8 +38,12 @@ def lines_of(sweeps):
             yield document["collective"], op, kind, document["ranks"], schedule, of, rows
 
 
+def ordered(sweeps):
+    return sorted(lines_of(sweeps), key=lambda line: (line[:2], line[3], line[5] != "", line[2]))
+
+
 def ratios(sweeps):
-    lines = sorted(lines_of(sweeps), key=lambda line: (line[:2], line[3], line[5] != "", line[2]))
+    lines = ordered(sweeps)
     sizes = [size for size in SIZES if any(size in line[-1] for line in lines)]
     rows = []
     for collective, op, kind, ranks, schedule, of, by_size in lines:
@@ -59,6 +63,35 @@ def ratios(sweeps):
             f"{TARGET} or less. Charts with intervals below.</p>\n" +
             table(["collective", "type", "ranks", "schedule", "settings"] +
                   ["#" + gpu_table.size_name(size) for size in sizes], rows))
+
+
+def within(by_size):
+    """The size from which on all ratios keep to the target, or None."""
+    reached = None
+    for size in sorted(by_size, reverse=True):
+        if by_size[size] > TARGET:
+            break
+        reached = size
+    return reached
+
+
+def targets(sweeps):
+    rows = []
+    for collective, op, kind, ranks, schedule, of, by_size in ordered(sweeps):
+        values = {size: row["ratio"]["median"] for size, row in by_size.items() if "ratio" in row}
+        large = {size: value for size, value in values.items() if size >= LARGE}
+        if schedule not in ("auto", "peer") or not large or "blocks" in of or len(values) < 4:
+            continue
+        worst, reached = max(large.values()), within(values)
+        rows.append([cell(html.escape(text)) for text in (f"{collective} {op}", kind, str(ranks), schedule, of)] +
+                    [cell(f"{worst:.3f}", "n good" if worst <= TARGET else "n bad"),
+                     cell(f"{min(large.values()):.3f}", "n"),
+                     cell(gpu_table.size_name(reached) if reached else "never", "n")])
+    if not rows:
+        return ""
+    return (f"<h2>Targets</h2>\n<p class=\"dim\">Time over native time: {TARGET} at most from 16 MB on.</p>\n" +
+            table(["collective", "type", "ranks", "schedule", "settings", "#worst from 16 MB on", "#best",
+                   f"#always within {TARGET} from"], rows))
 
 
 def marks(ratio, least, most):
@@ -148,4 +181,4 @@ def top(title, records, sweeps):
     words = " · ".join(filter(None, [header.get("detail"), header.get("date"), header.get("commit"),
                                      ", ".join(sorted(set(header.get("gpus", "").splitlines())))]))
     return (STYLE + f"<h1>{html.escape(title)}</h1>\n<p class=\"dim\">{html.escape(words)}</p>\n" + trainings(records) +
-            products(records) + ratios(sweeps) + promises(records) + ceilings(records) + fitted(records))
+            products(records) + targets(sweeps) + ratios(sweeps) + promises(records) + ceilings(records) + fitted(records))

@@ -46,11 +46,11 @@ class Training:
     def __init__(self, session, bench):
         self.session, self.bench, self.pool = session, bench, Pool(session)
         self.all = {c.name: c for c in configurations(session.settings)}
-        self.began, self.moved = False, {}
+        self.started, self.began, self.moved = False, False, {}
 
     def start(self):
         """Returns at once: processes load their libraries while other things go on."""
-        count = self.session.settings.gpus
+        count, self.started = self.session.settings.gpus, True
         for c in self.all.values():
             self.pool.start(f"training {c.name}", self.bench, c.native,
                             list(range(1, count)) + [0] if c.swapped else None, c.extra)
@@ -60,7 +60,7 @@ class Training:
         return {name: job for name, job in self.jobs.items() if not job.failed and wanted(self.all[name])}
 
     def join(self):
-        if not self.pool.jobs:
+        if not self.started:
             self.start()
         if self.began or self.session.settings.dry_run:
             return

@@ -64,8 +64,9 @@ class Rank:
         return {"memory_gb": round(torch.cuda.max_memory_reserved() / 1e9, 2)}
 
     def end(self):
-        self.unload()
-        dist.destroy_process_group()
+        if self.device is not None:
+            self.unload()
+            dist.destroy_process_group()
         return {}
 
 
