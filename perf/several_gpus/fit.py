@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits a few of the simulator's coefficients to half of what perf/multi_gpu measured of the schedules that are plans, and
-says how far the simulator is off at the other half: a line in FOLDER/multi_gpu.jsonl, and a section in its page."""
+"""Fits a few of the simulator's coefficients to half of what perf/multi_gpu measured of the schedules that are plans,
+and says how far the simulator is off at the other half: a line in FOLDER/multi_gpu.jsonl, and a section in its page."""
 import argparse
 import concurrent.futures
 import json
@@ -18,16 +18,16 @@ PERF = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [PERF, os.path.join(os.path.dirname(PERF), "tests", "gpu")]
 
 from several_gpus import page, report  # noqa: E402
+from several_gpus.least_squares import least_squares  # noqa: E402
 
 SCHEDULES = ("gather", "direct", "halving", "tree")
 TYPES = {"float": "float32", "bfloat16": "bfloat16"}
-# Key of the parameters' file (with its path), what it is, unit, where the search begins. The others stay: the latency of a
-# message cannot be told from a launch, as every group of transfers has one of each; folds' bandwidth, of which the points
-# say little (least squares wants them to take no time at all), is what fold_bench measures.
+# Key of the parameters' file (with its path), what it is, unit, where the search begins. The others stay: the latency
+# of a message cannot be told from a launch, as every group of transfers has one of each; folds' bandwidth, of which
+# the points say little (least squares wants them to take no time at all), is what fold_bench measures.
 COEFFICIENTS = (("launch_us", "launch of a group of transfers, and what it waits", "us", 8.4),
                 ("nvlink.gb_s", "link, one direction", "GB/s", 370.8),
                 ("fold_launch_us", "launch of a fold", "us", 4.0))
-ROUNDS, CLOSE = 12, 1e-3
 
 
 class Point:
@@ -97,45 +97,6 @@ class Simulator:
         return found
 
 
-def solve(matrix, right):
-    """By Gauss and Jordan; small."""
-    rows = [list(row) + [value] for row, value in zip(matrix, right)]
-    size = len(rows)
-    for i in range(size):
-        best = max(range(i, size), key=lambda r: abs(rows[r][i]))
-        rows[i], rows[best] = rows[best], rows[i]
-        for r in range(size):
-            if r != i and rows[i][i] != 0:
-                factor = rows[r][i] / rows[i][i]
-                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[i])]
-    return [row[-1] / row[i] if row[i] else 0.0 for i, row in enumerate(rows)]
-
-
-def least_squares(residuals, start):
-    """Levenberg's: `start`, logarithms of the coefficients; `residuals` of a list of such lists at once."""
-    at, damping = list(start), 0.01
-    here = residuals([at])[0]
-    for _ in range(ROUNDS):
-        step = 0.02
-        moved = residuals([[v + step * (i == j) for i, v in enumerate(at)] for j in range(len(at))])
-        slopes = [[(a - b) / step for a, b in zip(column, here)] for column in moved]
-        gradient = [-sum(a * b for a, b in zip(slope, here)) for slope in slopes]
-        while True:
-            normal = [[sum(a * b for a, b in zip(one, other)) * (1 + damping * (i == j))
-                       for j, other in enumerate(slopes)] for i, one in enumerate(slopes)]
-            change = [max(-1.0, min(1.0, c)) for c in solve(normal, gradient)]
-            there = residuals([[v + c for v, c in zip(at, change)]])[0]
-            if sum(r * r for r in there) < sum(r * r for r in here):
-                at, here, damping = [v + c for v, c in zip(at, change)], there, damping / 5
-                break
-            damping *= 10
-            if damping > 1e4:
-                return at
-        if max(abs(c) for c in change) < CLOSE:
-            break
-    return at
-
-
 def errors(points, predicted, native=False):
     """(median, largest, its point) of |predicted / measured - 1|."""
     all_errors = []
@@ -173,18 +134,19 @@ def fit(program, records, ranks):
             some = [p for p in others if p.schedule == schedule and p.collective == collective]
             if some:
                 m, largest, _ = errors(some, after)
-                series.append({"series": f"{collective}, {schedule}", "points": len(some), "median": m, "most": largest})
+                series.append({"series": f"{collective}, {schedule}", "points": len(some), "median": m,
+                               "most": largest})
     natives = {(p.collective, p.type, p.size): p for p in others}.values()
     m, largest, _ = errors(natives, after, native=True)
     series.append({"series": "native; of it only the link's bandwidth was fitted", "points": len(natives), "median": m,
                    "most": largest})
-    words = (f"Fitted to {len(fitted)} points; at the {len(others)} others the predicted time is off by {100 * median:.0f} % "
-             f"in the median and {100 * most:.0f} % at most ({worst.collective} {worst.type} {worst.schedule}, "
-             f"{page.gpu_table.size_name(worst.size)}). At the points that were fitted: {100 * seen_median:.0f} and "
-             f"{100 * seen_most:.0f} %. With the simulator's own figures, of data sheets and NCCL's tuning: "
-             f"{100 * unfit_median:.0f} and {100 * unfit_most:.0f} %.")
+    words = (f"Fitted to {len(fitted)} points; at the {len(others)} others the predicted time is off by "
+             f"{100 * median:.0f} % in the median and {100 * most:.0f} % at most ({worst.collective} {worst.type} "
+             f"{worst.schedule}, {page.gpu_table.size_name(worst.size)}). At the points that were fitted: "
+             f"{100 * seen_median:.0f} and {100 * seen_most:.0f} %. With the simulator's own figures, of data sheets "
+             f"and NCCL's tuning: {100 * unfit_median:.0f} and {100 * unfit_most:.0f} %.")
     return {"part": "fit", "name": "simulator's coefficients", "status": "info", "seconds": 0.0, "detail": words,
-            "coefficients": {f"{name}": {"key": key, "value": value, "unit": unit, "before": start}
+            "coefficients": {name: {"key": key, "value": value, "unit": unit, "before": start}
                              for (key, name, unit, start), value in zip(COEFFICIENTS, values)},
             "series": series, "fitted_points": len(fitted), "other_points": len(others), "median": median, "most": most,
             "unfitted_median": unfit_median, "unfitted_most": unfit_most, "simulations": runs,

@@ -6,7 +6,8 @@ from several_gpus.session import gpu_table
 
 TARGET, LARGE = 1.05, 16 << 20  # of native's time, from 16 MB on
 SIZES = tuple(1 << power for power in range(10, 33, 2))
-STYLE = "<style>h1 { margin-top: 2.5rem; } .good { color: #2a8f5c; } .marks { height: 1.2rem; width: 16rem; vertical-align: middle; }</style>\n"
+STYLE = ("<style>h1 { margin-top: 2.5rem; } .good { color: #2a8f5c; } "
+         ".marks { height: 1.2rem; width: 16rem; vertical-align: middle; }</style>\n")
 
 
 def cell(text, kind=""):
@@ -98,8 +99,9 @@ def marks(ratio, least, most):
     """The interval, and 1, on a line from `least` to `most`."""
     def at(value):
         return 100 * (value - least) / (most - least)
-    return (f"<svg class=\"marks\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\"><line class=\"mark\" x1=\"{at(1):.1f}\" "
-            f"x2=\"{at(1):.1f}\" y1=\"0\" y2=\"10\"/><g class=\"c0\"><rect class=\"dot\" x=\"{at(ratio['low']):.1f}\" y=\"4\" "
+    return ("<svg class=\"marks\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\">"
+            f"<line class=\"mark\" x1=\"{at(1):.1f}\" x2=\"{at(1):.1f}\" y1=\"0\" y2=\"10\"/>"
+            f"<g class=\"c0\"><rect class=\"dot\" x=\"{at(ratio['low']):.1f}\" y=\"4\" "
             f"width=\"{max(0.5, at(ratio['high']) - at(ratio['low'])):.1f}\" height=\"2\"/><rect class=\"dot\" "
             f"x=\"{at(ratio['median']) - 0.4:.1f}\" y=\"1\" width=\"0.8\" height=\"8\"/></g></svg>")
 
@@ -115,7 +117,8 @@ def trainings(records):
     for r in found:
         step, ratio = r["step_ms"], r.get("ratio")
         rows.append([cell({"ddp": "DDP", "fsdp2": "FSDP2"}[r["mode"]]), cell(html.escape(r["configuration"])),
-                     cell(f"{step['median']:.2f}", "n"), cell(f"{step['p95']:.2f}", "n"), cell(f"{r['host_ms']:.1f}", "n"),
+                     cell(f"{step['median']:.2f}", "n"), cell(f"{step['p95']:.2f}", "n"),
+                     cell(f"{r['host_ms']:.1f}", "n"),
                      cell(f"{ratio['median']:.4f}" if ratio else "", "n"),
                      cell(f"{ratio['low']:.4f} to {ratio['high']:.4f}" if ratio else "", "n"),
                      cell(marks(ratio, least, most) if ratio else ""), cell(str(ratio["blocks"]) if ratio else "", "n"),
@@ -124,10 +127,10 @@ def trainings(records):
     weights = "".join(f"<p{' class=' + chr(34) + 'bad' + chr(34) if r['status'] == 'fail' else ''}>"
                       f"{html.escape(r['name'])}: {html.escape(r['detail'])}</p>\n"
                       for r in records if r["part"] == "training" and "weights" in r["name"])
-    return ("<h2>Training</h2>\n<p class=\"dim\">Blocks of steps of all configurations in turn, their processes all there "
-            "at once. Ratio: a block's time over native's in the blocks before and after; its median and the median's "
-            f"95 % interval by bootstrap (drawn from {least:.3f} to {most:.3f}; dotted: 1). Host: what one step's calls take "
-            "the host.</p>\n" +
+    return ("<h2>Training</h2>\n<p class=\"dim\">Blocks of steps of all configurations in turn, their processes all "
+            "there at once. Ratio: a block's time over native's in the blocks before and after; its median and the median's "
+            f"95 % interval by bootstrap (drawn from {least:.3f} to {most:.3f}; dotted: 1). Host: what one step's "
+            "calls take the host.</p>\n" +
             table(["", "configuration", "#step, ms", "#p95", "#host, ms", "#of native", "#95 %", "", "#blocks",
                    "weights after step", ""], rows) + weights)
 
@@ -145,8 +148,8 @@ def products(records):
             row = by_name.get(name)
             cells.append(cell(f"{row['slowdown']:.3f} ({row['collective_ms']:.3f} ms)" if row else "", "n"))
         rows.append(cells + [cell(html.escape(r["channels"][0][:60] if r["channels"] else ""))])
-    return ("<h2>A matrix product beside collectives</h2>\n<p class=\"dim\">Its time over its time alone; in parentheses the "
-            "collective's time alone.</p>\n" +
+    return ("<h2>A matrix product beside collectives</h2>\n<p class=\"dim\">Its time over its time alone; in "
+            "parentheses the collective's time alone.</p>\n" +
             table(["configuration"] + ["#" + name for name in names] + ["NCCL's channels"], rows))
 
 
@@ -169,8 +172,8 @@ def fitted(records):
         return ""
     rows = [[cell(html.escape(name)), cell(f"{row['value']:.4g} {row['unit']}", "n"),
              cell(f"{row['before']:.4g} {row['unit']}", "n")] for name, row in fit["coefficients"].items()]
-    series = [[cell(html.escape(row["series"])), cell(str(row["points"]), "n"), cell(f"{100 * row['median']:.0f} %", "n"),
-               cell(f"{100 * row['most']:.0f} %", "n")] for row in fit["series"]]
+    series = [[cell(html.escape(row["series"])), cell(str(row["points"]), "n"),
+               cell(f"{100 * row['median']:.0f} %", "n"), cell(f"{100 * row['most']:.0f} %", "n")] for row in fit["series"]]
     return (f"<h2>The simulator's coefficients, fitted</h2>\n<p>{html.escape(fit['detail'])}</p>\n" +
             table(["coefficient", "#fitted", "#before"], rows) +
             table(["points that were not fitted", "#points", "#median error", "#largest"], series))
@@ -180,5 +183,6 @@ def top(title, records, sweeps):
     header = next((r for r in records if r["name"] == "header"), {})
     words = " · ".join(filter(None, [header.get("detail"), header.get("date"), header.get("commit"),
                                      ", ".join(sorted(set(header.get("gpus", "").splitlines())))]))
-    return (STYLE + f"<h1>{html.escape(title)}</h1>\n<p class=\"dim\">{html.escape(words)}</p>\n" + trainings(records) +
-            products(records) + targets(sweeps) + ratios(sweeps) + promises(records) + ceilings(records) + fitted(records))
+    return (STYLE + f"<h1>{html.escape(title)}</h1>\n<p class=\"dim\">{html.escape(words)}</p>\n" +
+            trainings(records) + products(records) + targets(sweeps) + ratios(sweeps) + promises(records) +
+            ceilings(records) + fitted(records))

@@ -19,8 +19,8 @@ GROUPS = (
 
 
 def write(session):
-    """FOLDER/sweeps*.json, and FOLDER/multi_gpu.html: what matters most in tables, `detccl report`'s pages of the sweeps,
-    and a table of all parts."""
+    """FOLDER/sweeps*.json, and FOLDER/multi_gpu.html: what matters most in tables, `detccl report`'s pages of the
+    sweeps, and a table of all parts."""
     s = session.settings
     title = "DetCCL on host memory" if s.host else f"DetCCL on {s.gpus} GPUs"
     head, charts = EMPTY, ""
@@ -73,7 +73,8 @@ def ratios(session):
         cells = (f"{rows[size]['ratio']['median']:6.2f}" if "ratio" in rows.get(size, {}) else f"{'-':>6}"
                  for size in sizes)
         wrong = any(row["bits"] == "WRONG" for row in rows.values())
-        yield f"{f'{collective} {op} {kind} {ranks} {schedule} {of}'[:56]:56}" + "".join(cells) + ("  WRONG" if wrong else "")
+        name = f"{collective} {op} {kind} {ranks} {schedule} {of}"
+        yield f"{name[:56]:56}" + "".join(cells) + ("  WRONG" if wrong else "")
 
 
 def print_short(session):

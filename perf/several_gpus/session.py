@@ -31,8 +31,8 @@ class NoTime(Exception):
 
 
 class Bench(benches.Bench):
-    """Process p has GPU p modulo their number. `kind` is also "gpus": one rank a GPU, NCCL as it is, and the process sees
-    the other GPUs after its own; under MPS it sees its own alone."""
+    """Process p has GPU p modulo their number. `kind` is also "gpus": one rank a GPU, NCCL as it is, and the process
+    sees the other GPUs after its own; under MPS it sees its own alone."""
 
     def __init__(self, kind, build, nccl, gpus, mps_environment=None):
         super().__init__(kind, build, nccl, mps_environment or {})

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: what DetCCL costs a DDP and an FSDP2 training, whether all have the same weights, and a matrix product beside
-collectives. All configurations' jobs are there at once and take turns, so that what a GPU or a host does differently
-from one minute to the next, or from one process to the next start, is the same for all."""
+"""What DetCCL costs a DDP and an FSDP2 training in PyTorch, and whether all have the same weights. All configurations'
+jobs are there at once and take turns, so that what a GPU or a host does differently from one minute to the next, or
+from one process to the next, is the same for all."""
 import math
 import os
 import re
 import statistics
 import time
 
-from harness.workloads import missing  # noqa: F401
 from several_gpus import paired
 from several_gpus.resident import JobFailed, Pool
-from several_gpus.session import NoTime
 
 BLOCK, WARMUP = 8, 4       # steps
 LONG_BLOCK, LONG_SEQUENCES = 40, 2
@@ -21,8 +19,8 @@ NATIVE = "native"
 
 class Configuration:
     def __init__(self, name, native=False, bucket=25, swapped=False, fsdp=False, **extra):
-        self.name, self.native, self.bucket, self.swapped, self.fsdp, self.extra = (name, native, bucket, swapped, fsdp,
-                                                                                  extra)
+        self.name, self.native, self.bucket = name, native, bucket
+        self.swapped, self.fsdp, self.extra = swapped, fsdp, extra
 
 
 def configurations(settings):
@@ -168,14 +166,15 @@ class Training:
         detail = f"step {spread['median']:.2f} ms, p95 {spread['p95']:.2f}, host {host:.1f}"
         if whole:
             detail += f"; of native {whole['median']:.4f} ({whole['low']:.4f} to {whole['high']:.4f})"
-        detail += f"; step {step}: {words[:12]}, loss {blocks[0][0]['loss']:.4f} to {blocks[-1][0]['loss']:.4f}"
+        losses = [block[0]["loss"] for block in blocks]
+        detail += f"; step {step}: {words[:12]}, loss {losses[0]:.4f} to {losses[-1]:.4f}"
         self.session.record("training", what, "fail" if problem else "pass", seconds,
                             f"{problem}; {detail}" if problem else detail, mode=self.mode, configuration=name,
                             ratio=whole, step_ms=spread, host_ms=host, blocks_ms=own, digest=words, step=step,
-                            memory_gb=self.memory, moved=self.moved[name], loss=blocks[-1][0]["loss"], gpus=s.gpus)
+                            memory_gb=self.memory, moved=self.moved[name], loss=losses[-1], gpus=s.gpus)
 
     def compare(self, digests, seconds):
-        """All of DetCCL's have the same weights; whether native's have is told. `seconds`: of all there was till now."""
+        """All of DetCCL's have the same weights; whether native's have is told. `seconds`: of all until now."""
         ours = {name: digests[name][:2] for name in digests if not self.all[name].native}
         if len(ours) > 1:
             step = next(iter(ours.values()))[0]
@@ -219,51 +218,3 @@ def slowest(block):
 
 def mean_times(blocks):
     return [statistics.mean(slowest(block)) for block in blocks if len(block[0]["ms"]) > 0]
-
-
-class Product:
-    """How much slower a matrix product is while a collective runs beside it."""
-
-    def __init__(self, session, bench):
-        self.session, self.bench, self.pool = session, bench, Pool(session)
-
-    def start(self):
-        extra = {} if self.session.settings.host else {"NCCL_DEBUG": "INFO"}
-        self.names = {}
-        for name, native, more in [("native", True, {}), ("DetCCL", False, {})] + [
-                (f"DetCCL, peer, {blocks} blocks", False,
-                 {"DETCCL_SCHEDULE": "peer", "DETCCL_PEER_BLOCKS": str(blocks)}) for blocks in (8, 16, 32)]:
-            self.pool.start(f"matrix product, {name}", self.bench, native, extra=extra | more)
-            self.names[len(self.pool.jobs) - 1] = name
-
-    def go(self):
-        s = self.session.settings
-        if not self.pool.jobs:
-            self.start()
-        if s.dry_run:
-            return
-        limit = self.session.limit(15, START)
-        self.pool.began(limit)
-        self.pool.all(limit, do="join")
-        for number, job in enumerate(self.pool.jobs):
-            began, answers = time.monotonic(), None
-            name = f"matrix product beside collectives, {self.names[number]}"
-            try:
-                if not job.failed:
-                    answers = job.ask(self.session.limit(2, 25), do="product", size="tiny" if s.host else "big", op=s.op)
-            except (JobFailed, NoTime) as error:
-                job.failed = job.failed or str(error)
-            if answers is None:
-                self.session.record("matmul", name, "fail", time.monotonic() - began, job.failed)
-                continue
-            rows = answers[0]["rows"]
-            channels = re.findall(r"(\d+ coll channels.*)", job.said())
-            self.session.record("matmul", name, "info", time.monotonic() - began,
-                                ", ".join(f"{row['name']} {row['slowdown']:.3f}" for row in rows) +
-                                (f"; {channels[0][:60]}" if channels else ""), configuration=self.names[number],
-                                ranks=answers, channels=channels[:2])
-
-    def end(self):
-        if self.pool.jobs:
-            self.pool.end(10)
-            self.pool.close()
