@@ -128,9 +128,9 @@ def trainings(records):
                       f"{html.escape(r['name'])}: {html.escape(r['detail'])}</p>\n"
                       for r in records if r["part"] == "training" and "weights" in r["name"])
     return ("<h2>Training</h2>\n<p class=\"dim\">Blocks of steps of all configurations in turn, their processes all "
-            "there at once. Ratio: a block's time over native's in the blocks before and after; its median and the median's "
-            f"95 % interval by bootstrap (drawn from {least:.3f} to {most:.3f}; dotted: 1). Host: what one step's "
-            "calls take the host.</p>\n" +
+            "there at once. Ratio: a block's time over native's in the blocks before and after; its median and the "
+            f"median's 95 % interval by bootstrap (drawn from {least:.3f} to {most:.3f}; dotted: 1). Host: what a "
+            "step's calls take the host.</p>\n" +
             table(["", "configuration", "#step, ms", "#p95", "#host, ms", "#of native", "#95 %", "", "#blocks",
                    "weights after step", ""], rows) + weights)
 
@@ -173,7 +173,8 @@ def fitted(records):
     rows = [[cell(html.escape(name)), cell(f"{row['value']:.4g} {row['unit']}", "n"),
              cell(f"{row['before']:.4g} {row['unit']}", "n")] for name, row in fit["coefficients"].items()]
     series = [[cell(html.escape(row["series"])), cell(str(row["points"]), "n"),
-               cell(f"{100 * row['median']:.0f} %", "n"), cell(f"{100 * row['most']:.0f} %", "n")] for row in fit["series"]]
+               cell(f"{100 * row['median']:.0f} %", "n"), cell(f"{100 * row['most']:.0f} %", "n")]
+              for row in fit["series"]]
     return (f"<h2>The simulator's coefficients, fitted</h2>\n<p>{html.escape(fit['detail'])}</p>\n" +
             table(["coefficient", "#fitted", "#before"], rows) +
             table(["points that were not fitted", "#points", "#median error", "#largest"], series))

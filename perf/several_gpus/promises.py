@@ -13,7 +13,8 @@ from several_gpus.session import STALL, Bench, NoTime
 LEAST = 8.0  # seconds of a job
 
 
-def variants(host_memory, brief):
+def variants(kind, brief):
+    host_memory = kind == "host"
     every = SENSITIVE if brief else ["*"]
     yield Variant("default", cases=every)
     yield Variant("other placement", placement=True, cases=SENSITIVE)
@@ -24,7 +25,8 @@ def variants(host_memory, brief):
     if not brief:
         yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=SENSITIVE)
     schedules = ("direct",) if brief else ("direct", "tree", "halving", "gather")
-    for schedule in schedules if host_memory else ("peer", *schedules):
+    # On the socket bench each rank takes itself for a host of its own.
+    for schedule in ("peer", *schedules) if kind in ("gpus", "p2p") else schedules:
         yield Variant(f"schedule {schedule}", {"DETCCL_SCHEDULE": schedule}, cases=SENSITIVE)
 
 
@@ -70,7 +72,7 @@ class Promises:
         if not os.path.exists(self.program):
             raise RuntimeError(f"{self.program} is not built")
         self.listed = self.cases()
-        chosen = list(variants(self.session.settings.host, self.brief))
+        chosen = list(variants(self.bench.kind, self.brief))
         # One job at a time has the GPUs: without MPS processes on one GPU take turns. The host's is beside them.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             beside = [pool.submit(self.one, variant) for variant in chosen if variant.host]

@@ -18,40 +18,27 @@ class JobFailed(Exception):
 
 
 class Rank:
-    def __init__(self, folder, rank, environment):
+    """`lines`: where what it answers goes, as (rank, line or, at its end, None)."""
+
+    def __init__(self, folder, rank, environment, lines):
+        self.rank, self.lines = rank, lines
         self.error = open(os.path.join(folder, f"err.{rank}"), "w")
         self.process = subprocess.Popen([sys.executable, SCRIPT], env=environment, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=self.error, text=True, start_new_session=True)
-        self.answers = queue.Queue()
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
     def read(self):
         for line in self.process.stdout:
-            self.answers.put(line)
-        self.answers.put(None)
+            self.lines.put((self.rank, line))
+        self.lines.put((self.rank, None))
 
     def send(self, command):
         try:
             self.process.stdin.write(json.dumps(command) + "\n")
             self.process.stdin.flush()
         except OSError:
-            pass  # it has ended, and says so by its answer
-
-    def answer(self, until):
-        while True:
-            try:
-                line = self.answers.get(timeout=min(1.0, max(0.01, until - time.monotonic())))
-            except queue.Empty:
-                if STOP.is_set() or time.monotonic() > until:
-                    raise JobFailed("interrupted" if STOP.is_set() else "no answer in time") from None
-                continue
-            if line is None:
-                raise JobFailed(f"ended with {self.process.wait()}")
-            answer = json.loads(line)
-            if "error" in answer:
-                raise JobFailed(answer["error"])
-            return answer
+            pass  # it has ended, and that is its answer
 
     def close(self):
         end(self.process)
@@ -69,10 +56,10 @@ class Job:
     def __init__(self, name, native, folder, ranks, environment):
         self.name, self.native, self.folder, self.failed = name, native, folder, ""
         os.makedirs(folder, exist_ok=True)
-        self.ranks = []
+        self.ranks, self.lines = [], queue.Queue()
         try:
             for rank in range(ranks):
-                self.ranks.append(Rank(folder, rank, environment(rank)))
+                self.ranks.append(Rank(folder, rank, environment(rank), self.lines))
         except BaseException:
             self.close()
             raise
@@ -87,18 +74,31 @@ class Job:
 
     def answers(self, limit):
         """Of all ranks, to the command sent last; ends the job where one has none."""
-        until, got = time.monotonic() + limit, []
+        until, got = time.monotonic() + limit, {}
         try:
-            for number, rank in enumerate(self.ranks):
-                try:
-                    got.append(rank.answer(until))
-                except JobFailed as error:
-                    raise JobFailed(f"rank {number}: {error}") from None
-            return got
+            while len(got) < len(self.ranks):
+                rank, answer = self.next_answer(until)
+                if "error" in answer:
+                    raise JobFailed(f"rank {rank}: {answer['error']}")
+                got[rank] = answer
+            return [got[rank] for rank in sorted(got)]
         except JobFailed as error:
             self.failed = str(error)
             self.close()
             raise
+
+    def next_answer(self, until):
+        while not STOP.is_set():
+            try:
+                rank, line = self.lines.get(timeout=min(1.0, max(0.01, until - time.monotonic())))
+            except queue.Empty:
+                if time.monotonic() > until:
+                    raise JobFailed("no answer in time") from None
+                continue
+            if line is None:
+                raise JobFailed(f"rank {rank} ended with {self.ranks[rank].process.wait()}")
+            return rank, json.loads(line)
+        raise JobFailed("interrupted")
 
     def ask(self, limit, **command):
         self.send(**command)

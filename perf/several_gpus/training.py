@@ -4,7 +4,6 @@ jobs are there at once and take turns, so that what a GPU or a host does differe
 from one process to the next, is the same for all."""
 import math
 import os
-import re
 import statistics
 import time
 
@@ -54,9 +53,6 @@ class Training:
                             list(range(1, count)) + [0] if c.swapped else None, c.extra)
         self.jobs = dict(zip(self.all, self.pool.jobs))
 
-    def alive(self, wanted=lambda _: True):
-        return {name: job for name, job in self.jobs.items() if not job.failed and wanted(self.all[name])}
-
     def join(self):
         if not self.started:
             self.start()
@@ -78,7 +74,7 @@ class Training:
             return
         self.session.limit(15, most)
         self.mode, self.label = mode, label
-        chosen = list(self.alive(lambda c: mode == "ddp" or c.fsdp))
+        chosen = [name for name, c in self.all.items() if mode == "ddp" or c.fsdp]  # and what has failed, to say so
         self.load(chosen)
         self.until = time.monotonic() + min(most, self.session.left() - 5)
         times = self.alternate(chosen, steps)
@@ -96,7 +92,7 @@ class Training:
         size, until = "tiny" if s.host else "billion", time.monotonic() + START
         for name in chosen:
             self.jobs[name].send(do="load", mode=self.mode, size=size, bucket_mb=self.all[name].bucket,
-                                 average=s.op != "sum")
+                                 average=s.op != "sum", sequences=s.sequences)
         for name in chosen:
             self.answers(name, until - time.monotonic())
         for name in chosen:
@@ -188,7 +184,7 @@ class Training:
 
     def long(self):
         """Two go on, in turn, with smaller batches: only their weights count."""
-        s, names = self.session.settings, [name for name in self.LONG if name in self.alive()]
+        s, names = self.session.settings, [name for name in self.LONG if not self.jobs[name].failed]
         if len(names) < 2 or s.steps <= s.paired:
             return
         began = time.monotonic()

@@ -2,7 +2,7 @@
 """One rank of a PyTorch job that waits for commands, a line of JSON each, and answers each by a line of JSON. Between
 them it sleeps, and leaves CPU and GPU to others.
 
-Commands: join; load (mode, size, bucket_mb, average); steps (count, sequences); digest; unload; product (size, op);
+Commands: join; load (mode, size, bucket_mb, average, sequences); steps (count, sequences); digest; unload; product (size, op);
 end."""
 import gc
 import json
@@ -35,8 +35,8 @@ class Rank:
         dist.all_reduce(torch.zeros(1, device=self.device))
         return {"torch": torch.__version__, "nccl": list(torch.cuda.nccl.version()) if gpu else None}
 
-    def load(self, mode, size, bucket_mb, average):
-        self.training = Training(mode, size, bucket_mb, average, self.device)
+    def load(self, mode, size, bucket_mb, average, sequences=None):
+        self.training = Training(mode, size, bucket_mb, average, self.device, sequences)
         gc.collect()
         gc.freeze()  # no long collections in the middle of steps
         return {"parameters": self.training.parameters, "tokens": self.training.tokens}

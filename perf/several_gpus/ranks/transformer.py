@@ -54,9 +54,11 @@ def average_hook(_, bucket):
 
 
 class Training:
-    def __init__(self, mode, size, bucket_mb, average, device):
-        """`mode`: "ddp" or "fsdp2". `average`: DDP's gradients by NCCL's averages; FSDP2's always are."""
-        layers, width, heads, self.vocabulary, length, self.sequences = SIZES[size]
+    def __init__(self, mode, size, bucket_mb, average, device, sequences=None):
+        """`mode`: "ddp" or "fsdp2". `average`: DDP's gradients by NCCL's averages; FSDP2's always are. `sequences`: a
+        rank's, if not the size's."""
+        layers, width, heads, self.vocabulary, length, usual = SIZES[size]
+        self.sequences = sequences or usual
         self.gpu, self.step = device.type == "cuda", 0
         torch.manual_seed(1)
         torch.set_default_dtype(torch.bfloat16)
