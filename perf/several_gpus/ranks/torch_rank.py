@@ -2,8 +2,8 @@
 """One rank of a PyTorch job that waits for commands, a line of JSON each, and answers each by a line of JSON. Between
 them it sleeps, and leaves CPU and GPU to others.
 
-Commands: join; load (mode, size, bucket_mb, average, sequences); steps (count, sequences); digest; unload; product (size, op);
-end."""
+Commands: join; load (mode, size, bucket_mb, average, sequences); steps (count, sequences); digest; unload;
+product (size, op); end."""
 import gc
 import json
 import os
