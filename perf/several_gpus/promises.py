@@ -7,7 +7,8 @@ import subprocess
 from types import SimpleNamespace
 
 from harness import compare
-from harness.promises import Run, SENSITIVE, Variant
+from harness.promises import Run
+from harness.variants import SENSITIVE, Variant
 from several_gpus.session import STALL, Bench, NoTime
 
 LEAST = 8.0  # seconds of a job

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from harness.job import STOP, end, free_port
+from harness.job import STOP, end_all, free_port
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ranks", "torch_rank.py")
 
@@ -41,7 +41,7 @@ class Rank:
             pass  # it has ended, and that is its answer
 
     def close(self):
-        end(self.process)
+        """When its process has ended."""
         self.reader.join(5)
         for file in (self.process.stdin, self.process.stdout, self.error):
             try:
@@ -105,6 +105,7 @@ class Job:
         return self.answers(limit)
 
     def close(self):
+        end_all([rank.process for rank in self.ranks])
         for rank in self.ranks:
             rank.close()
         self.ranks = []
