@@ -33,6 +33,7 @@ def one(session, name, program, arguments, figures):
         session.record("ceilings", name, "skip", 0.0, f"{program} needs a GPU" if session.settings.host
                        else f"{program} is not built")
         return
+    session.expect(1.2)
     result = session.path(program) + ".json"
     code, seconds, log = session.child(name, [binary, *arguments, "--json", result],
                                        session.limit(SHORTEST, LONGEST))

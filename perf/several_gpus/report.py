@@ -3,30 +3,53 @@
 import html
 import json
 import os
+import re
 import subprocess
 
+from several_gpus import page
 from several_gpus.session import gpu_table, text
 
-SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30, 1 << 32)
+EMPTY = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+# (file, heading, which sweeps)
+GROUPS = (
+    ("sweeps", "Every schedule", lambda of: not set(of) - {"ranks a GPU"}),
+    ("sweeps_settings", "NCCL's algorithms one by one, in place, CUDA graphs, fingerprints",
+     lambda of: set(of) - {"ranks a GPU"} and "blocks" not in of),
+    ("sweeps_blocks", "Schedule peer by its number of thread blocks", lambda of: "blocks" in of))
 
 
 def write(session):
-    """FOLDER/sweeps.json, and FOLDER/multi_gpu.html: `detccl report`'s page of it, with a table of all parts."""
+    """FOLDER/sweeps*.json, and FOLDER/multi_gpu.html: what matters most in tables, `detccl report`'s pages of the
+    sweeps, and a table of all parts."""
     s = session.settings
-    page, sweeps = os.path.join(s.out, "multi_gpu.html"), os.path.join(s.out, "sweeps.json")
-    with open(sweeps, "w") as file:
-        json.dump({"format": "detccl-perf-settings-1", "sweeps": session.sweeps}, file, indent=1)
-    made = None
-    if session.sweeps:
-        title = "DetCCL on host memory" if s.host else f"DetCCL on {s.gpus} GPUs"
-        made = subprocess.run([os.path.join(s.bin, "detccl"), "report", "--force", "-o", page, "--title", title,
-                               os.path.basename(sweeps)], capture_output=True, text=True, timeout=60, cwd=s.out)
-        if made.returncode != 0:
-            session.record("report", "detccl report", "fail", 0.0, made.stderr.strip())
-    good = made is not None and made.returncode == 0
-    body = open(page).read() if good else "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n</html>\n"
-    with open(page, "w") as file:
-        file.write(body.replace("</html>", parts(session.records) + "</html>"))
+    title = "DetCCL on host memory" if s.host else f"DetCCL on {s.gpus} GPUs"
+    head, charts = EMPTY, ""
+    for name, heading, wanted in GROUPS:
+        some = [sweep for sweep in session.sweeps if wanted(sweep["settings"])]
+        made = pages_of(session, name, heading, some) if some else None
+        if made:
+            head, body = made
+            charts += body.replace("failures", f"failures-{name}")
+    top = page.top(title, session.records, session.sweeps)
+    head = re.sub("<title>.*</title>", f"<title>{html.escape(title)}</title>", head)
+    with open(os.path.join(s.out, "multi_gpu.html"), "w") as file:
+        file.write(head + top + charts + parts(session.records) + "</html>\n")
+
+
+def pages_of(session, name, heading, sweeps):
+    """(head, body) of `detccl report`'s page."""
+    s, made = session.settings, os.path.join(session.settings.out, name + ".html")
+    with open(os.path.join(s.out, name + ".json"), "w") as file:
+        json.dump({"format": "detccl-perf-settings-1", "sweeps": sweeps}, file, indent=1)
+    answer = subprocess.run([os.path.join(s.bin, "detccl"), "report", "--force", "-o", made, "--title", heading,
+                             name + ".json"], capture_output=True, text=True, timeout=60, cwd=s.out)
+    if answer.returncode != 0:
+        session.record("report", f"detccl report, {heading}", "fail", 0.0, answer.stderr.strip())
+        return None
+    with open(made) as file:
+        head, body = file.read().split("<h1>", 1)
+    os.remove(made)
+    return head, "<h1>" + body.replace("</html>", "")
 
 
 def parts(records):
@@ -43,27 +66,22 @@ def parts(records):
 
 def ratios(session):
     """Lines: time with DetCCL over native time by size."""
-    present = {row["bytes"] for sweep in session.sweeps for row in sweep["document"]["results"]}
-    sizes = [size for size in SIZES if size in present] or sorted(present)
-    yield f"{'det / native, median':64}" + "".join(f"{gpu_table.size_name(size):>7}" for size in sizes)
-    for sweep in session.sweeps:
-        document, lines = sweep["document"], {}
-        for row in document["results"]:
-            lines.setdefault((row["datatype"], row["op"], row["schedule"]), {})[row["bytes"]] = row
-        of = " ".join(f"{key}={value}" for key, value in sweep["settings"].items())
-        for (kind, op, schedule), rows in lines.items():
-            name = f"{document['collective']} {op} {kind} {document['ranks']} {schedule} {of}"
-            cells = (f"{rows[size]['ratio']['median']:7.2f}" if size in rows and "ratio" in rows[size] else f"{'-':>7}"
-                     for size in sizes)
-            wrong = any(row["bits"] == "WRONG" for row in rows.values())
-            yield f"{name[:64]:64}" + "".join(cells) + ("  WRONG" if wrong else "")
+    lines = list(page.lines_of(session.sweeps))
+    sizes = [size for size in page.SIZES if any(size in line[-1] for line in lines)]
+    yield f"{'det / native, median':56}" + "".join(f"{gpu_table.size_name(size):>6}" for size in sizes)
+    for collective, op, kind, ranks, schedule, of, rows in lines:
+        cells = (f"{rows[size]['ratio']['median']:6.2f}" if "ratio" in rows.get(size, {}) else f"{'-':>6}"
+                 for size in sizes)
+        wrong = any(row["bits"] == "WRONG" for row in rows.values())
+        name = f"{collective} {op} {kind} {ranks} {schedule} {of}"
+        yield f"{name[:56]:56}" + "".join(cells) + ("  WRONG" if wrong else "")
 
 
 def print_short(session):
     print()
     for record in session.records:
         if record["part"] != "sweeps" or record["status"] != "pass":
-            print(text(record)[:150])
+            print(text(record)[:200])
     if session.sweeps:
         print()
         print("\n".join(ratios(session)))

@@ -31,8 +31,8 @@ class NoTime(Exception):
 
 
 class Bench(benches.Bench):
-    """Process p has GPU p modulo their number, which is the only one that it sees. `kind` is also "gpus": one rank
-    a GPU, and NCCL as it is."""
+    """Process p has GPU p modulo their number. `kind` is also "gpus": one rank a GPU, NCCL as it is, and the process
+    sees the other GPUs after its own; under MPS it sees its own alone."""
 
     def __init__(self, kind, build, nccl, gpus, mps_environment=None):
         super().__init__(kind, build, nccl, mps_environment or {})
@@ -41,7 +41,8 @@ class Bench(benches.Bench):
     def environment(self, process, ranks, *arguments, **named):
         env = super().environment(process, ranks, *arguments, **named)
         if self.kind != "host":
-            env["CUDA_VISIBLE_DEVICES"] = str(process % self.gpus)
+            seen = range(self.gpus if self.kind == "gpus" else 1)
+            env["CUDA_VISIBLE_DEVICES"] = ",".join(str((process + i) % self.gpus) for i in seen)
             env.setdefault("NCCL_NVLS_ENABLE", os.environ.get("NCCL_NVLS_ENABLE", "0"))
         return env
 
@@ -50,6 +51,7 @@ class Session:
     def __init__(self, settings):
         self.settings, self.start = settings, time.monotonic()
         self.records, self.sweeps = [], []
+        self.expected = []  # (part, seconds), in a dry run
         self.lines = None if settings.dry_run else open(os.path.join(settings.out, "multi_gpu.jsonl"), "w")
 
     def spent(self):
@@ -65,6 +67,11 @@ class Session:
         if self.left() < least:
             raise NoTime(f"{self.left():.0f} s left, {least:.0f} needed")
         return min(self.left(), most)
+
+    def expect(self, seconds):
+        """Of the part that begins, for the plan that a dry run prints."""
+        if self.settings.dry_run:
+            self.expected[-1][1] += seconds
 
     def record(self, part, name, status, seconds=0.0, detail="", **data):
         """`status`: pass, fail, skip or info. Written at once."""

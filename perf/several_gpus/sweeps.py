@@ -4,44 +4,54 @@ import os
 
 from several_gpus.session import gpu_table, tail
 
-STARTUP = gpu_table.STARTUP_S  # seconds of one schedule's processes
-ROW = 0.35                     # seconds that a row takes with its inputs and checks
+# As measured on two H200, seconds: a schedule's processes, a row, and inputs, checks and further comparisons of a GiB.
+STARTUP, ROW, INPUTS, CHECKS, MORE = 1.6, 0.1, 1.2, 2.2, 2.0
+OLDER = "gather,direct,tree,halving"
 
 
 class Sweep:
     """One run of a *_perf program. `settings`: what is not as usual, for the report."""
 
-    def __init__(self, collective, op, schedule="all", begin="1K", end="256M", types="float,bfloat16", factor=4,
-                 arguments=(), environment=None, settings=None, ranks=None, nccl=None, contract="tree", rows=ROW,
+    def __init__(self, collective, op, schedule="auto,peer", begin="1K", end="256M", types="float,bfloat16", factor=4,
+                 arguments=(), environment=None, settings=None, ranks=None, nccl=None, contract="tree", checked=True,
                  bits="none"):
         self.collective, self.op, self.schedule, self.begin, self.end = collective, op, schedule, begin, end
-        self.types, self.factor, self.arguments, self.contract = types, factor, list(arguments), contract
+        self.types, self.factor, self.contract, self.checked = types, factor, contract, checked
+        self.arguments = list(arguments)
         self.environment, self.settings, self.ranks, self.nccl = environment or {}, settings or {}, ranks, nccl
-        self.seconds_a_row, self.bits = rows, bits
+        self.bits = bits
+
+    def on_host(self):
+        """Small sizes, and no schedule of GPUs'."""
+        self.begin, self.end = "1K", "16K"
+        self.schedule = ",".join(schedule for schedule in self.schedule.split(",") if schedule != "peer")
 
     def name(self):
         of = ", ".join(f"{key} {value}" for key, value in self.settings.items())
-        return (f"{self.collective} {self.op}, {self.schedule}, {self.begin}-{self.end}"
+        types = "" if "," in self.types else f" {self.types}"
+        return (f"{self.collective} {self.op}{types}, {self.schedule}, {self.begin}-{self.end}"
                 f"{', ' + self.contract if self.contract != 'tree' else ''}{', ' + of if of else ''}")
 
-    def rows(self):
-        size, count = gpu_table.size_of(self.begin), 0
+    def sizes(self):
+        size = gpu_table.size_of(self.begin)
         while size <= gpu_table.size_of(self.end):
-            count, size = count + 1, size * self.factor
-        return count * len(self.types.split(","))
+            yield size
+            size *= self.factor
 
     def wanted(self):
-        """Seconds."""
-        schedules = 7 if self.schedule == "all" else len(self.schedule.split(","))
-        return schedules * (STARTUP + self.rows() * self.seconds_a_row)
+        """Seconds, as expected."""
+        a_gib = INPUTS + (CHECKS if self.checked else 0.0) + (MORE if self.bits == "all" else 0.0)
+        rows = sum(ROW + size / 2**30 * a_gib for size in self.sizes()) * len(self.types.split(","))
+        return len(self.schedule.split(",")) * (STARTUP + rows)
 
 
 def go(session, sweep):
     s = session.settings
     if s.host:
-        sweep.begin, sweep.end = "1K", "16K"
+        sweep.on_host()
     ranks = sweep.ranks or s.gpus
-    limit = session.limit(STARTUP + 2, 2 * sweep.wanted())
+    session.expect(sweep.wanted())
+    limit = session.limit(STARTUP + 2, 2 * sweep.wanted() + 10)
     name = sweep.name()
     result = session.path(name) + ".json"
     command = [os.path.join(s.bin, f"{sweep.collective}_perf"), "--ranks", str(ranks), "-b", sweep.begin, "-e",
@@ -53,7 +63,7 @@ def go(session, sweep):
     if s.host:
         command += ["--host", "-n", "3"]
     else:
-        command += ["-n", "20", "--rounds", "15"]
+        command += ["-n", "20", "--rounds", "15"] + ([] if sweep.checked else ["-c", "0"])
         nccl = sweep.nccl or s.nccl
         command += ["--nccl", nccl] if nccl else []
     code, seconds, log = session.child(name, command, limit, sweep.environment)
@@ -77,51 +87,70 @@ def first(settings):
     """What would be missed most."""
     op = settings.op
     yield Sweep("all_reduce", op)
-    yield Sweep("reduce_scatter", op, end="64M", factor=16)
+    yield Sweep("reduce_scatter", op)
 
 
 def second(settings):
-    op, end = settings.op, "256M"
-    yield Sweep("reduce_scatter", op, "auto", end=end, bits="all")
-    yield Sweep("all_reduce", op, "auto", "1G", "1G", rows=3)
-    for algorithm in ("Ring", "Tree"):
-        yield Sweep("all_reduce", op, "auto", end=end, arguments=["--native-algo", algorithm],
-                    settings={"native": algorithm})
-    yield Sweep("all_reduce", op, "auto", end=end, arguments=["--in-place"], settings={"buffers": "in place"},
-                bits="all")
-    yield Sweep("reduce_scatter", op, "auto", end=end, arguments=["--native-algo", "Ring"],
-                settings={"native": "Ring"})
-    yield Sweep("reduce_scatter", op, "auto", end=end, arguments=["--in-place"], settings={"buffers": "in place"},
-                bits="all")
-    yield Sweep("reduce", op, "auto", end=end, bits="all")
-    if op != "sum":
-        yield Sweep("all_reduce", "sum", "auto", end=end)
+    op = settings.op
+    for collective, algorithm in (("all_reduce", "Ring"), ("reduce_scatter", "Ring"), ("all_reduce", "Tree")):
+        yield Sweep(collective, op, "auto", types="bfloat16", arguments=["--native-algo", algorithm],
+                    settings={"native": algorithm}, checked=False)
+    yield Sweep("reduce", op, factor=16, bits="all")
+    if not settings.host:
+        for collective in ("all_reduce", "reduce_scatter"):
+            yield Sweep(collective, op, end="64M", types="bfloat16", arguments=["-G", "10"], settings={"graph": "10"})
+    if not settings.host:
+        yield from blocks(settings)
+        for collective in ("all_reduce", "reduce_scatter"):
+            yield Sweep(collective, op, begin="1G", end="1G", checked=False)
+
+
+def blocks(settings):
+    """Schedule peer with other numbers of thread blocks."""
+    for collective in ("all_reduce", "reduce_scatter"):
+        for number in (8, 16, 32, 64):
+            yield Sweep(collective, settings.op, "peer", "16K", "64M", types="bfloat16", factor=16,
+                        environment={"DETCCL_PEER_BLOCKS": str(number)}, settings={"blocks": str(number)})
 
 
 def third(settings):
     op = settings.op
+    for collective in ("all_reduce", "reduce_scatter"):
+        yield Sweep(collective, op, OLDER, "4K", factor=16, types="bfloat16")
+    for collective in ("all_reduce", "reduce_scatter"):
+        yield Sweep(collective, op, "auto", "4K", "64M", factor=16, arguments=["--in-place"],
+                    settings={"buffers": "in place"}, bits="all")
+    if not settings.no_trace:
+        for collective in ("all_reduce", "reduce_scatter"):
+            yield Sweep(collective, op, "auto", types="bfloat16", checked=False, environment={
+                "DETCCL_TRACE": "1", "DETCCL_TRACE_DIR": os.path.join(settings.out, f"sweep-trace-{collective}")},
+                settings={"fingerprints": "on"})
+    for collective in ("all_reduce", "reduce_scatter"):
+        yield Sweep(collective, op, OLDER, "4K", "64M", types="float", factor=16)
+    if op != "sum":
+        yield Sweep("all_reduce", "sum", "auto", types="bfloat16", factor=16)
     if not settings.host:
-        yield Sweep("all_reduce", op, "auto", end="64M", arguments=["-G", "10"], settings={"graph": "10"})
-        yield Sweep("reduce_scatter", op, "auto", end="64M", arguments=["-G", "10"], settings={"graph": "10"})
-    if settings.trace:
-        yield Sweep("all_reduce", op, "auto", environment={
-            "DETCCL_TRACE": "1", "DETCCL_TRACE_DIR": os.path.join(settings.out, "sweep-trace")},
-            settings={"fingerprints": "on"})
-    yield Sweep("all_reduce", op, "ring", contract="linear", end="64M")
-    yield Sweep("reduce_scatter", op, "auto", "1G", "1G", rows=3)
-    yield Sweep("reduce", op, "auto", end="64M", arguments=["--in-place"], settings={"buffers": "in place"}, bits="all")
-    yield Sweep("reduce", op, end="64M", factor=16)
+        yield Sweep("reduce", op, end="64M", types="bfloat16", factor=16, arguments=["-G", "10"],
+                    settings={"graph": "10"})
+        for collective in ("all_reduce", "reduce_scatter"):
+            yield Sweep(collective, op, end="64M", types="float", factor=16, arguments=["-G", "10"],
+                        settings={"graph": "10"})
+    yield Sweep("reduce", op, "auto", "4K", "64M", types="bfloat16", factor=16, arguments=["--in-place"],
+                settings={"buffers": "in place"}, bits="all")
+    yield Sweep("reduce", op, OLDER, "4K", "64M", types="bfloat16", factor=16)
+    yield Sweep("all_reduce", op, "ring", "4K", "64M", types="bfloat16", factor=16, contract="linear")
 
 
 def shared(settings):
     """Two ranks a GPU: sums of four ranks and more over a pair of GPUs."""
     if settings.nccl_p2p or settings.host:
-        for collective in ("all_reduce", "reduce_scatter"):
-            yield Sweep(collective, "sum", "auto,direct,halving", end="64M", ranks=2 * settings.gpus,
-                        nccl=settings.nccl_p2p, settings={"ranks a GPU": "2"}, bits="all")
+        for collective, schedules, factor in (("all_reduce", "auto,peer", 4), ("reduce_scatter", "auto,peer", 4),
+                                              ("all_reduce", "direct,halving", 16)):
+            yield Sweep(collective, "sum", schedules, end="64M", types="bfloat16", factor=factor,
+                        ranks=2 * settings.gpus, nccl=settings.nccl_p2p, settings={"ranks a GPU": "2"}, bits="all")
 
 
 def last(settings):
     if not settings.host:
         for collective in ("all_reduce", "reduce_scatter"):
-            yield Sweep(collective, settings.op, "auto", "4G", "4G", types="bfloat16", arguments=["-c", "0"], rows=10)
+            yield Sweep(collective, settings.op, "auto", "4G", "4G", types="bfloat16", checked=False)

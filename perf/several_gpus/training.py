@@ -1,135 +1,216 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: step time of a DDP training with and without DetCCL, identical weights, and a matrix product beside
-collectives."""
-import json
+"""What DetCCL costs a DDP and an FSDP2 training in PyTorch, and whether all have the same weights. All configurations'
+jobs are there at once and take turns, so that what a GPU or a host does differently from one minute to the next, or
+from one process to the next, is the same for all."""
 import math
 import os
-import re
-import sys
+import statistics
+import time
 
-from harness.job import free_port
-from harness.workloads import missing
-from several_gpus.session import NoTime
+from several_gpus import paired
+from several_gpus.resident import JobFailed, Pool
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-LEAST, MOST, STEP = 14.0, 50.0, 0.15  # seconds of a job, and a step's at most
+BLOCK, WARMUP = 8, 4       # steps
+LONG_BLOCK, LONG_SEQUENCES = 40, 2
+START, ANSWER = 60.0, 25.0  # seconds that the first answers, and others, may take
+NATIVE = "native"
 
 
-def launch(session, bench, name, script, arguments, native, placed=None, extra=None):
-    """The answers of all ranks, the lines of JSON that begin with {, or None. `placed`: the process of each rank."""
-    ranks = session.settings.gpus
-    port = str(free_port())
-    placed = placed or list(range(ranks))
+class Configuration:
+    def __init__(self, name, native=False, bucket=25, swapped=False, fsdp=False, **extra):
+        self.name, self.native, self.bucket = name, native, bucket
+        self.swapped, self.fsdp, self.extra = swapped, fsdp, extra
 
-    def environment(rank):
-        more = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port,
-                "GLOO_SOCKET_IFNAME": "lo", "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "PYTHONUNBUFFERED": "1"}
-        env = bench.environment(placed[rank], ranks, native, nccl="own", extra=more | (extra or {}))
-        if session.settings.host:  # gloo, out of DetCCL's reach
-            env["LD_PRELOAD"] = ""
-        return env
 
-    limit = session.limit(LEAST, MOST + STEP * session.settings.steps)
-    outcome = session.ranks(name, ranks, lambda _: [sys.executable, os.path.join(FOLDER, script)] + arguments,
-                            environment, limit)
-    if outcome is None:
-        return None, None
-    answers = []
-    for rank in range(ranks):
-        lines = [line for line in outcome.text(rank).splitlines() if line.startswith("{")]
-        answers += [json.loads(lines[-1])] if lines else []
-    problem = outcome.reason and f"{outcome.reason}; {outcome.tail()}"
-    if not problem and len(answers) < ranks:
-        problem = "not every rank had an answer"
-    present = any("detccl: " in outcome.text(rank, "err") for rank in range(ranks))
-    if not problem and not native and not session.settings.host and not present:
-        problem = "DetCCL said nothing: it was not in the path of the calls"
-    return outcome, problem or answers
+def configurations(settings):
+    plugin = os.path.join(settings.build, "lib", "libnccl-profiler-detccl.so")
+    yield Configuration(NATIVE, native=True, fsdp=True)
+    yield Configuration("DetCCL", fsdp=True)
+    yield Configuration("DetCCL, tracing", fsdp=True, DETCCL_TRACE="1",
+                        DETCCL_TRACE_DIR=os.path.join(settings.out, "training-trace"))
+    yield Configuration("DetCCL, other buckets and GPUs", bucket=60, swapped=True)
+    yield Configuration("native, Ring", native=True, NCCL_ALGO="Ring")
+    if os.path.exists(plugin):
+        yield Configuration("DetCCL, profiler", NCCL_PROFILER_PLUGIN=plugin,
+                            DETCCL_PROFILER_DIR=os.path.join(settings.out, "training-profile"))
 
 
 class Training:
+    """`go("ddp")`, then `go("fsdp2")` with those that are left, then `end()`."""
+
+    LONG = ("DetCCL", "DetCCL, other buckets and GPUs")
+
     def __init__(self, session, bench):
-        self.session, self.bench = session, bench
-        s = session.settings
-        self.arguments = ["--steps", str(s.steps)] + (["--size", "tiny"] if s.host else [])
-        self.op = [] if s.op == "sum" else ["--average"]
-        self.median, self.digests = {}, {}
+        self.session, self.bench, self.pool = session, bench, Pool(session)
+        self.all = {c.name: c for c in configurations(session.settings)}
+        self.started, self.began, self.moved = False, False, {}
 
-    def one(self, name, bucket, native, of, average=True, placed=None, extra=None):
-        """`of`: the run whose step time this one's is compared with."""
-        arguments = self.arguments + ["--bucket-mb", str(bucket)] + (self.op if average else [])
+    def start(self):
+        """Returns at once: processes load their libraries while other things go on."""
+        count, self.started = self.session.settings.gpus, True
+        for c in self.all.values():
+            self.pool.start(f"training {c.name}", self.bench, c.native,
+                            list(range(1, count)) + [0] if c.swapped else None, c.extra)
+        self.jobs = dict(zip(self.all, self.pool.jobs))
+
+    def join(self):
+        if not self.started:
+            self.start()
+        if self.began or self.session.settings.dry_run:
+            return
+        limit = self.session.limit(20, START)
+        self.pool.began(limit)
+        self.pool.all(limit, do="join")
+        self.began = True
+
+    def go(self, mode):
+        s = self.session.settings
+        began = time.monotonic()
+        steps, most = (s.paired, s.ddp_seconds) if mode == "ddp" else (s.fsdp_steps, s.fsdp_seconds)
+        label = {"ddp": "DDP", "fsdp2": "FSDP2"}[mode]
+        self.join()
+        if s.dry_run:
+            print(f"# {label}: {steps} steps of each in blocks of {BLOCK}, at most {most:.0f} s")
+            return
+        self.session.limit(15, most)
+        self.mode, self.label = mode, label
+        chosen = [name for name, c in self.all.items() if mode == "ddp" or c.fsdp]  # and what has failed, to say so
+        self.load(chosen)
+        self.until = time.monotonic() + min(most, self.session.left() - 5)
+        times = self.alternate(chosen, steps)
+        digests = self.digests(chosen)
+        for name in chosen:
+            self.tell(name, times, digests)
+        self.compare(digests, time.monotonic() - began)
+        if mode == "ddp":
+            self.long()
+        self.pool.all(ANSWER, do="unload")
+
+    def load(self, chosen):
+        """At the same time, but for steps that wait for other ranks: those one job after the other."""
+        s = self.session.settings
+        size, until = "tiny" if s.host else "billion", time.monotonic() + START
+        for name in chosen:
+            self.jobs[name].send(do="load", mode=self.mode, size=size, bucket_mb=self.all[name].bucket,
+                                 average=s.op != "sum", sequences=s.sequences)
+        for name in chosen:
+            self.answers(name, until - time.monotonic())
+        for name in chosen:
+            self.ask(name, ANSWER, do="steps", count=WARMUP)
+
+    def answers(self, name, limit):
+        job = self.jobs[name]
         try:
-            outcome, answers = launch(self.session, self.bench, f"training {name}", "ddp_rank.py", arguments, native,
-                                      placed, extra)
-        except NoTime as error:
-            self.session.record("training", f"training, {name}", "skip", 0.0, str(error))
+            return None if job.failed else job.answers(max(0.1, min(limit, self.session.left())))
+        except JobFailed:
+            return None
+
+    def ask(self, name, limit, **command):
+        job = self.jobs[name]
+        if not job.failed:
+            job.send(**command)
+        return self.answers(name, limit)
+
+    def alternate(self, chosen, steps, block=BLOCK, **more):
+        """{name: blocks, each the answers of all ranks}: blocks in turn until there are so many steps, or no time."""
+        blocks, done = {name: [] for name in chosen}, 0
+        while done < steps and time.monotonic() < self.until:
+            count = min(block, steps - done)
+            for name in chosen:
+                answers = self.ask(name, ANSWER, do="steps", count=count, **more)
+                if answers:
+                    blocks[name].append(answers)
+            done += count
+        return blocks
+
+    def digests(self, chosen):
+        """{name: (step, digest of all ranks' parameters)}"""
+        alive = [self.jobs[name] for name in chosen if not self.jobs[name].failed]
+        answers = self.pool.all(max(0.1, min(ANSWER, self.session.left())), alive, do="digest") if alive else {}
+        found = {}
+        for name in chosen:
+            if self.jobs[name] in answers:
+                ranks = answers[self.jobs[name]]
+                self.memory, self.moved[name] = ranks[0].get("memory_gb"), ranks[0]["moved"]
+                parts = [rank["digest"] for rank in ranks]
+                same = len(set(parts)) == 1
+                words = parts[0] if same else " ".join(parts)
+                found[name] = (ranks[0]["step"], words, same or self.mode == "fsdp2")
+        return found
+
+    def tell(self, name, times, digests):
+        job, blocks, what = self.jobs[name], times[name], f"{self.label}, {name}"
+        seconds = sum(sum(slowest(block)) for block in blocks) / 1000
+        if job.failed or name not in digests or not blocks:
+            self.session.record("training", what, "fail", seconds, job.failed or "no blocks of steps")
             return
-        if outcome is None:
+        s = self.session.settings
+        problem = ""
+        if not all(math.isfinite(rank["loss"]) for block in blocks for rank in block):
+            problem = "the loss is not finite"
+        elif not digests[name][2]:
+            problem = "other weights on other ranks"
+        elif self.moved[name] == 0:
+            problem = "the weights are those of the beginning"
+        elif not s.host and job.native == ("detccl: " in job.said()):
+            problem = "DetCCL was there" if job.native else "DetCCL said nothing: it was not in the path of the calls"
+        own, native = mean_times(blocks), mean_times(times.get(NATIVE, []))
+        whole = name != NATIVE and len(own) == len(blocks) and own and paired.ratio(own, native) or None
+        spread = paired.spread([ms for block in blocks for ms in slowest(block)] or [0.0])
+        host = statistics.median(max(rank["host_ms"] for rank in block) for block in blocks)
+        step, words, _ = digests[name]
+        detail = f"step {spread['median']:.2f} ms, p95 {spread['p95']:.2f}, host {host:.1f}"
+        if whole:
+            detail += f"; of native {whole['median']:.4f} ({whole['low']:.4f} to {whole['high']:.4f})"
+        losses = [block[0]["loss"] for block in blocks]
+        detail += f"; step {step}: {words[:12]}, loss {losses[0]:.4f} to {losses[-1]:.4f}"
+        self.session.record("training", what, "fail" if problem else "pass", seconds,
+                            f"{problem}; {detail}" if problem else detail, mode=self.mode, configuration=name,
+                            ratio=whole, step_ms=spread, host_ms=host, blocks_ms=own, digest=words, step=step,
+                            memory_gb=self.memory, moved=self.moved[name], loss=losses[-1], gpus=s.gpus)
+
+    def compare(self, digests, seconds):
+        """All of DetCCL's have the same weights; whether native's have is told. `seconds`: of all until now."""
+        ours = {name: digests[name][:2] for name in digests if not self.all[name].native}
+        if len(ours) > 1:
+            step = next(iter(ours.values()))[0]
+            same = len(set(ours.values())) == 1
+            theirs = {name: digests[name][:2] for name in digests if self.all[name].native}
+            equal = [name for name, digest in theirs.items() if digest in ours.values()]
+            self.session.record("training", f"{self.label}, weights after {step} steps", "pass" if same else "fail",
+                                seconds, ("the same: " if same else "not the same: ") + "; ".join(ours) +
+                                (f"; also {'; '.join(equal)}" if equal else "; native's are others"),
+                                digests={name: digest[1] for name, digest in digests.items()})
+
+    def long(self):
+        """Two go on, in turn, with smaller batches: only their weights count."""
+        s, names = self.session.settings, [name for name in self.LONG if not self.jobs[name].failed]
+        if len(names) < 2 or s.steps <= s.paired:
             return
-        if isinstance(answers, str):
-            self.session.record("training", f"training, {name}", "fail", outcome.seconds, answers)
+        began = time.monotonic()
+        self.until = began + min(s.long_seconds, self.session.left())
+        self.alternate(names, s.steps - s.paired, LONG_BLOCK, sequences=LONG_SEQUENCES)
+        digests = self.digests(names)
+        if len(digests) < 2:
+            reasons = "; ".join(self.jobs[name].failed for name in names if self.jobs[name].failed)
+            self.session.record("training", "DDP, long", "fail", time.monotonic() - began, reasons)
             return
-        if not all(math.isfinite(answer["loss"]) for answer in answers):
-            self.session.record("training", f"training, {name}", "fail", outcome.seconds, "the loss is not finite")
-            return
-        same = len({answer["digest"] for answer in answers}) == 1
-        self.digests[name] = answers[0]["digest"] if same else None
-        self.median[name] = max(answer["step_ms"]["median"] for answer in answers)
-        ratio = self.median[name] / self.median[of] if self.median.get(of) and of != name else None
-        detail = (f"step {self.median[name]:.2f} ms" + (f", {ratio:.4f} of {of}" if ratio else "") +
-                  f", loss {answers[0]['loss']:.4f}, weights {answers[0]['digest'][:16]}" +
-                  ("" if same else ", not the same on all ranks"))
-        self.session.record("training", f"training, {name}", "pass" if same else "fail", outcome.seconds, detail,
-                            ratio=ratio, ranks=answers)
+        (step, a, _), (last, b, _) = (digests[name] for name in names)
+        same = (step, a) == (last, b)
+        self.session.record("training", f"DDP, weights after {step} steps", "pass" if same else "fail",
+                            time.monotonic() - began, f"{names[0]}: {a[:16]}; {names[1]}: {b[:16]}", step=step,
+                            digests={names[0]: a, names[1]: b})
 
-    def go(self):
-        s, count = self.session.settings, self.session.settings.gpus
-        swapped = list(range(1, count)) + [0]
-        self.one("native", 25, True, "native")
-        self.one("DetCCL", 25, False, "native")
-        self.one("DetCCL, other buckets and GPUs", 60, False, "native", placed=swapped)
-        self.same("DetCCL", "DetCCL, other buckets and GPUs")
-        self.one("native, Ring", 25, True, "native", extra={"NCCL_ALGO": "Ring"})
-        if s.trace:
-            self.one("DetCCL, tracing", 25, False, "native", extra={
-                "DETCCL_TRACE": "1", "DETCCL_TRACE_DIR": os.path.join(s.out, "training-trace")})
-            self.same("DetCCL", "DetCCL, tracing")
-
-    def again(self):
-        """For the spread, and, where averages had to stand for sums, sums of two ranks: NCCL's own."""
-        if "native" in self.median or self.session.settings.dry_run:
-            self.one("DetCCL, again", 25, False, "native")
-            self.same("DetCCL", "DetCCL, again")
-            self.one("native, again", 25, True, "native")
-        if self.op:
-            self.one("native, sums", 25, True, "native, sums", average=False)
-            self.one("DetCCL, sums", 25, False, "native, sums", average=False)
-
-    def same(self, one, other):
-        a, b = self.digests.get(one), self.digests.get(other)
-        if a and b:
-            self.session.record("training", f"training, weights: {one} = {other}", "pass" if a == b else "fail", 0.0,
-                                f"{a[:16]} {b[:16]}")
+    def end(self):
+        if self.pool.jobs:
+            self.pool.end(15)
+            self.pool.close()
 
 
-def matrix_product(session, bench):
-    """How much slower a matrix product is while a collective runs beside it."""
-    slower = {}
-    for name, native in (("native", True), ("DetCCL", False)):
-        arguments = ["--op", session.settings.op] + (["--size", "tiny"] if session.settings.host else [])
-        label = f"matrix product beside collectives, {name}"
-        outcome, answers = launch(session, bench, label, "matmul_rank.py", arguments, native,
-                                  extra={"NCCL_DEBUG": "INFO"} if not session.settings.host else None)
-        if outcome is None:
-            continue
-        if isinstance(answers, str):
-            session.record("matmul", label, "fail", outcome.seconds, answers)
-            continue
-        rows = answers[0]["rows"]
-        for row in rows:
-            slower.setdefault(row["name"], {})[name] = row["slowdown"]
-        log = outcome.text(0, "err") + outcome.text(0)
-        channels = re.findall(r"(\d+ coll channels.*)", log)
-        session.record("matmul", label, "info", outcome.seconds,
-                       ", ".join(f"{row['name']} {row['slowdown']:.3f}" for row in rows) +
-                       (f"; {channels[0][:60]}" if channels else ""), ranks=answers, channels=channels[:2])
+def slowest(block):
+    """The steps' times, each of the slowest rank."""
+    return [max(times) for times in zip(*(rank["ms"] for rank in block))]
+
+
+def mean_times(blocks):
+    return [statistics.mean(slowest(block)) for block in blocks if len(block[0]["ms"]) > 0]

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank: a matrix product alone and while collectives run on another stream; prints times as JSON."""
-import argparse
-import json
+"""A matrix product alone and while collectives run on another stream."""
 import math
-import os
 import statistics
 import time
 
@@ -46,7 +43,7 @@ def collectives(op, megabytes, device):
         yield f"reduce_scatter {megabytes} MB", lambda: dist.reduce_scatter_tensor(part, data, op=op)
 
 
-def beside(timer, call, calls, products, alone_ms):
+def beside(timer, call, calls, products, alone_ms, device):
     """A row's figures: `call` `calls` times at a time, `products` a batch of matrix products."""
     def run(count, with_products):
         timer.wait()
@@ -70,25 +67,20 @@ def beside(timer, call, calls, products, alone_ms):
         return timer.between(begin, end) / count, timer.between(first, last)
 
     alone = statistics.median(run(calls, False)[0] for _ in range(ROUNDS))
-    # So many that they outlast the products, which they slow down, twice.
-    enough = max(1, math.ceil(3 * alone_ms / max(alone, 1e-3)))
-    pairs = [run(min(enough, 2000), True) for _ in range(ROUNDS)]
+    # So many that they outlast the products, which they slow down, twice; as many on all ranks.
+    wanted = torch.tensor([min(2000.0, math.ceil(3 * alone_ms / max(alone, 1e-3)))], device=device)
+    dist.all_reduce(wanted, op=dist.ReduceOp.MAX)
+    enough = max(1, int(wanted.item()))
+    pairs = [run(enough, True) for _ in range(ROUNDS)]
     return {"collective_ms": alone, "calls": enough, "beside_collective_ms": statistics.median(p[0] for p in pairs),
             "beside_product_ms": statistics.median(p[1] for p in pairs)}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--op", choices=("sum", "avg"), default="sum")
-    parser.add_argument("--size", choices=SIZES, default="big")
-    options = parser.parse_args()
-    gpu = torch.cuda.is_available()
-    device = torch.device("cuda", 0) if gpu else torch.device("cpu")
-    if gpu:
-        torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if gpu else "gloo")
-    op = dist.ReduceOp.AVG if options.op == "avg" and gpu else dist.ReduceOp.SUM
-    rows, batch, sizes = SIZES[options.size]
+def beside_collectives(size, op, device):
+    """A row of figures for each collective. `op`: "sum" or "avg"."""
+    gpu = device.type == "cuda"
+    op = dist.ReduceOp.AVG if op == "avg" and gpu else dist.ReduceOp.SUM
+    rows, batch, sizes = SIZES[size]
     a, b = (torch.randn(rows, rows, device=device).to(torch.bfloat16) for _ in range(2))
     c, timer = torch.empty_like(a), Timer(gpu)
 
@@ -110,11 +102,6 @@ def main():
         for name, call in collectives(op, megabytes, device):
             call()
             alone = statistics.median(product_alone() for _ in range(ROUNDS))
-            row = beside(timer, call, 10, products, alone)
+            row = beside(timer, call, 10, products, alone, device)
             answer.append({"name": name, "product_ms": alone, "slowdown": row["beside_product_ms"] / alone} | row)
-    print(json.dumps({"rank": int(os.environ["RANK"]), "products": batch, "rows": answer}), flush=True)
-    dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main()
+    return {"products": batch, "rows": answer}
