@@ -47,7 +47,7 @@ struct Configuration {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> trace_ranks;    ///< ranges; empty: all
   bool fallback_native = false;       ///< what cannot be honoured runs natively, instead of failing
   std::string nccl_library;           ///< empty: searched for
-  std::chrono::seconds timeout{600};  ///< 0: wait for ever
+  std::optional<std::chrono::seconds> timeout;  ///< 0: wait for ever; nothing: as long as usual
   std::uint32_t profiler_shadow = 0;  ///< one of so many reductions also runs natively; 0: none
 };
 

@@ -230,7 +230,8 @@ void Lane::watch(Clock::time_point now) {
     fail_with(state, fmt::format("NCCL reports: {}", real().GetErrorString(state)));
     return;
   }
-  const auto limit = runtime().environment.configuration().timeout;
+  constexpr std::chrono::seconds kUsual{600};
+  const auto limit = runtime().environment.configuration().timeout.value_or(kUsual);
   if (limit.count() > 0 && now - last_step_ > limit && !connection_.valid())
     fail_with(ncclRemoteError, fmt::format("no progress for {} s (DETCCL_TIMEOUT)", limit.count()));
 }

@@ -166,6 +166,10 @@ bool take_nccl_library(std::string_view text, Configuration& c) {
 }
 
 bool take_timeout(std::string_view text, Configuration& c) {
+  if (text == "auto") {
+    c.timeout.reset();
+    return true;
+  }
   const auto seconds = parse_number(text);
   if (!seconds || *seconds > 365u * 24 * 3600) return false;
   c.timeout = std::chrono::seconds(*seconds);

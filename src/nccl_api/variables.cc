@@ -66,9 +66,9 @@ constexpr std::array kVariables = {
         "driver, the one for host memory that comes with DetCCL; else what the loader finds as libnccl.so.2.",
         take_nccl_library},
     Variable{
-        "DETCCL_TIMEOUT", "600", "whole seconds, 0 for never",
-        "On host memory and in schedule peer: after so long without progress a waiting reduction gives up, "
-        "and its communicator is in error.",
+        "DETCCL_TIMEOUT", "auto", "auto, or whole seconds, 0 for never",
+        "On host memory and over peer memory: after so long without progress a waiting reduction gives up, "
+        "and its communicator is in error. auto: 600 on host memory, a day over peer memory.",
         take_timeout},
     Variable{"DETCCL_PROFILER_DIR", "detccl-profile", "a folder", "Where the profiler plugin's summaries go.",
              take_profilers},

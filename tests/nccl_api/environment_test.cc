@@ -78,7 +78,7 @@ TEST(Environment, TakesWhatIsAllowed) {
   EXPECT_TRUE(c.prove);
   EXPECT_FALSE(c.disable);
   EXPECT_EQ(c.nccl_library, "/a/b=c.so");
-  EXPECT_EQ(c.timeout.count(), 0);
+  EXPECT_EQ(c.timeout, std::chrono::seconds(0));
   EXPECT_EQ(read({"DETCCL_CHUNK=3M"}).configuration().chunk_bytes, 3u << 20);
   EXPECT_TRUE(read({"DETCCL_CONTRACT="}).problems().empty()) << "empty counts as not set";
 }

@@ -120,11 +120,11 @@ std::shared_ptr<Meeting> meeting_of(std::span<const Hello> hellos, const Hello& 
 engine::cuda::PeerSettings peer_settings(const Configuration& c, std::span<const Hello> hellos,
                                          std::size_t rank, std::uint32_t blocks) {
   constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
+  // NCCL would wait for ever for a rank that is late.
+  const std::chrono::nanoseconds timeout = c.timeout.value_or(std::chrono::days(1));
   engine::cuda::PeerSettings settings;
   settings.blocks = blocks;
-  settings.timeout = c.timeout.count() == 0
-                         ? kForEver
-                         : static_cast<std::uint64_t>(std::chrono::nanoseconds(c.timeout).count());
+  settings.timeout = timeout.count() == 0 ? kForEver : static_cast<std::uint64_t>(timeout.count());
   settings.host = hellos[rank].host;
   // The others learn of it with what else there may be.
   if (!c.peer) settings.problem = find_obstacle(nvml(), hellos, rank).value_or("");
