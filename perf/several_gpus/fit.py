@@ -160,6 +160,7 @@ def main():
     parser.add_argument("file", help="multi_gpu.jsonl; the page beside it is written anew")
     parser.add_argument("--build", metavar="DIR", default=os.path.join(os.path.dirname(PERF), "build"))
     options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
     with open(options.file) as file:
         records = [json.loads(line) for line in file]
     records = [record for record in records if record["part"] != "fit"]
