@@ -70,10 +70,9 @@ bool fits(const Call& call, Mode mode, const Layout& layout) {
 }
 
 std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Limits& limits) {
-  const std::uint64_t bytes = message_bytes(call, layout);
   const std::uint64_t sent = call.count * contract::size_of(call.arithmetic.type) * (layout.ranks - 1);
   if (sent <= limits.packets && fits(call, Mode::packets, layout)) return Mode::packets;
-  if (bytes <= limits.one_shot && fits(call, Mode::one_shot, layout)) return Mode::one_shot;
+  if (sent <= limits.one_shot && fits(call, Mode::one_shot, layout)) return Mode::one_shot;
   if (fits(call, Mode::two_shot, layout)) return Mode::two_shot;
   return std::nullopt;
 }

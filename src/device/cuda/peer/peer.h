@@ -36,8 +36,8 @@ struct Endpoint {
   std::uint64_t timeout = 30'000'000'000;  ///< nanoseconds that a kernel waits for a peer
 };
 
-/// A call goes in packets where a rank sends at most `packets` bytes of payload to all others, and in one shot
-/// (which does not fit reduce_scatter) where the message has at most `one_shot` bytes. The same on every rank.
+/// A call goes in packets where a rank sends at most `packets` bytes of values to all others together, and in
+/// one shot (which does not fit reduce_scatter) where at most `one_shot`. The same on every rank.
 struct Limits {
   std::uint64_t packets = 448U << 10;
   std::uint64_t one_shot = 256U << 10;
