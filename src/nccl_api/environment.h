@@ -45,10 +45,10 @@ struct Configuration {
   std::string trace_folder = "detccl-trace";
   std::pair<std::uint32_t, std::uint32_t> trace_steps{0, 0xffffffff};  ///< first and last
   std::vector<std::pair<std::uint32_t, std::uint32_t>> trace_ranks;    ///< ranges; empty: all
-  bool fallback_native = false;       ///< what cannot be honoured runs natively, instead of failing
-  std::string nccl_library;           ///< empty: searched for
+  bool fallback_native = false;                 ///< what cannot be honoured runs natively, instead of failing
+  std::string nccl_library;                     ///< empty: searched for
   std::optional<std::chrono::seconds> timeout;  ///< 0: wait for ever; nothing: as long as usual
-  std::uint32_t profiler_shadow = 0;  ///< one of so many reductions also runs natively; 0: none
+  std::uint32_t profiler_shadow = 0;            ///< one of so many reductions also runs natively; 0: none
 };
 
 struct Variable {

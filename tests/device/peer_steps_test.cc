@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol of reductions over peer memory, with two threads for each block of each rank: sums of integers,
-// in regions that are really overwritten. Under ThreadSanitizer a slot that is written while somebody may
-// still read it is a data race.
+// The protocol of reductions over peer memory, with two threads for each block of each rank: sums of
+// integers, in regions that are really overwritten. Under ThreadSanitizer a slot that is written while
+// somebody may still read it is a data race.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -93,8 +93,8 @@ class HostBlock {
       const Range range = o_->partition.range(two_shot() ? owner : 0, block_, i);
       const std::uint64_t start = o_->scattered ? rank_ * o_->partition.shard : 0;
       if (range.bytes != 0) {
-        std::memcpy(receive_ + (range.begin - start),
-                    at(rank_, layout_.results(block_, step, owner)), range.bytes);
+        std::memcpy(receive_ + (range.begin - start), at(rank_, layout_.results(block_, step, owner)),
+                    range.bytes);
       }
     }
   }

@@ -104,9 +104,7 @@ struct GpuWideElement : contract::WideElement<Format> {
   using Bits = typename Format::Bits;
   __device__ __forceinline__ static float load(Bits x) { return Conversion<Format>::decode(x); }
   __device__ __forceinline__ static Bits store(float x) { return Conversion<Format>::encode(x); }
-  __device__ __forceinline__ static Bits average(float x, std::uint32_t n) {
-    return store(quotient(x, n));
-  }
+  __device__ __forceinline__ static Bits average(float x, std::uint32_t n) { return store(quotient(x, n)); }
 };
 
 template <class Format>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hopper's bulk copies between global and shared memory (PTX ISA, cp.async.bulk): one thread starts them, and no
-// registers hold what is under way, so a block moves far more at a time than by loads and stores. Addresses
-// and sizes are multiples of 16 bytes. Only where __CUDA_ARCH__ is 900 or more.
+// Hopper's bulk copies between global and shared memory (PTX ISA, cp.async.bulk): one thread starts them, and
+// no registers hold what is under way, so a block moves far more at a time than by loads and stores.
+// Addresses and sizes are multiples of 16 bytes. Only where __CUDA_ARCH__ is 900 or more.
 #pragma once
 
 #include <cstddef>
@@ -69,7 +69,7 @@ __device__ __forceinline__ void wait_stored() {
 __device__ __forceinline__ void fence_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
-/// Between ordinary accesses to global memory and bulk copies of it. Takes about as long as a flag's way.
+/// Between ordinary accesses to global memory and bulk copies of it.
 __device__ __forceinline__ void fence_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }

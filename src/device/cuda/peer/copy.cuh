@@ -38,7 +38,8 @@ __device__ void copy_vectors(const Team& team, std::byte* to, const std::byte* f
 
 /// Vectors begin where the destination is aligned. No byte is read outside of the source's 16-byte pieces
 /// that lie wholly in it, except one by one.
-__device__ inline void copy_by_threads(const Team& team, std::byte* to, const std::byte* from, std::uint32_t bytes) {
+__device__ inline void copy_by_threads(const Team& team, std::byte* to, const std::byte* from,
+                                       std::uint32_t bytes) {
   std::uint32_t head = static_cast<std::uint32_t>(
       (kCopyBytes - reinterpret_cast<std::uintptr_t>(to) % kCopyBytes) % kCopyBytes);
   const bool shifted = !is_aligned(from + head);

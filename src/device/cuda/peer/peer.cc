@@ -26,8 +26,7 @@ cudaError_t shared_bytes(std::uint32_t& bytes) {
   constexpr int kHopper = 9;
   int device = 0, major = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   bytes = major >= kHopper ? kSharedBytes : 0;
   return error;
 }

@@ -14,7 +14,9 @@ struct Team {
 
   __device__ std::uint32_t thread() const { return threadIdx.x - first; }
   __device__ bool leads() const { return threadIdx.x == first; }
-  __device__ void sync() const { asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory"); }
+  __device__ void sync() const {
+    asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+  }
   /// sync(); whether `x` holds for any of its threads.
   __device__ bool any(bool x) const {
     int result;

@@ -13,14 +13,13 @@ namespace detccl::device::cuda::peer {
 /// Offers are so many steps ahead of collections; a block's slots (layout.h) allow no more.
 inline constexpr std::uint32_t kLead = kSlots - 1;
 
-/// A block goes through its steps in two threads of control at the same time: one that copies, one that folds.
-/// `Block`, one for each, has
-///   bool wait(Flag, step)    until every rank, the own one too, has raised its flag to `step`; false: give up
-///   void raise(Flag, step)   raises ours at every rank, after everything that was written before
-///   void offer(i, step)      our raw values of the operation's step `i` to where they are read
-///   void fold(i, step)       ours, to where the results are wanted
-///   bool collects(i) const   whether there is anything to collect
-///   void collect(i, step)    results from our slots to the output
+/// A block goes through its steps in two threads of control at the same time: one that copies, one that
+/// folds. `Block`, one for each, has
+///   bool wait(Flag, step)    until every rank, the own one too, has raised its flag to `step`; false: give
+///   up void raise(Flag, step)   raises ours at every rank, after everything that was written before void
+///   offer(i, step)      our raw values of the operation's step `i` to where they are read void fold(i, step)
+///   ours, to where the results are wanted bool collects(i) const   whether there is anything to collect void
+///   collect(i, step)    results from our slots to the output
 /// `before`: steps that the block has done before. Steps are numbered on from there, the same on every rank.
 /// False if a wait was given up.
 template <class Block>

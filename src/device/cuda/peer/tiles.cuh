@@ -48,8 +48,8 @@ __device__ inline void copy_in_tiles(Ring& ring, std::byte* to, const std::byte*
 /// addresses. By a whole team; its leading thread must wait_stored() before anybody is told.
 template <class Vectors, class Shape>
 __device__ void fold_in_tiles(const Team& team, Ring& ring, const Arguments<Shape::kCapacity>& fold,
-                              const std::byte* const* operands, std::byte* const* results, std::uint32_t ranks,
-                              std::uint32_t bytes) {
+                              const std::byte* const* operands, std::byte* const* results,
+                              std::uint32_t ranks, std::uint32_t bytes) {
   constexpr std::uint32_t kAhead = kFoldTiles - 1, kPart = kFoldTile / Shape::kGroup;
   constexpr std::uint32_t kUnroll = Shape::kGroup == 2 ? 2 : 1;
   constexpr auto kVectorBytes = static_cast<std::uint32_t>(Shape::kVector * sizeof(typename Shape::Bits));
@@ -83,7 +83,8 @@ __device__ void fold_in_tiles(const Team& team, Ring& ring, const Arguments<Shap
 #pragma unroll
       for (std::uint32_t u = 0; u < kUnroll; ++u) {
         const std::uint32_t v = first + u * team.threads;
-        if (v < count) vectors.load(loaded[u], (at * kPart + v * kVectorBytes) / sizeof(typename Shape::Bits));
+        if (v < count)
+          vectors.load(loaded[u], (at * kPart + v * kVectorBytes) / sizeof(typename Shape::Bits));
       }
 #pragma unroll
       for (std::uint32_t u = 0; u < kUnroll; ++u) {
