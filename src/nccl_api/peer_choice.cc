@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/peer_choice.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -88,6 +89,18 @@ std::optional<std::string> find_obstacle(const Nvml& nvml, std::span<const Hello
     if (status != Nvml::kConnected) return fmt::format("no NVLink joins it with rank {}", r);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> find_crowd(std::span<const Hello> hellos, std::size_t rank, std::uint32_t blocks,
+                                      std::uint32_t multiprocessors) {
+  const std::string_view own = gpu_of(hellos[rank]);
+  const auto here = std::count_if(hellos.begin(), hellos.end(), [&](const Hello& hello) {
+    return hello.host == hellos[rank].host && gpu_of(hello) == own;
+  });
+  const std::uint64_t ranks = own.empty() ? 1 : static_cast<std::uint64_t>(here);
+  if (ranks * blocks <= multiprocessors) return std::nullopt;
+  return fmt::format("{} blocks of {} ranks do not fit on its GPU's {} multiprocessors (DETCCL_PEER_BLOCKS)",
+                     blocks, ranks, multiprocessors);
 }
 
 }  // namespace detccl::nccl_api

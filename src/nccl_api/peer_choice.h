@@ -31,4 +31,9 @@ PeerChoice choose_peers(const Configuration& configuration, std::span<const Hell
 /// by NVLink, or `nvml` does not say so, or NCCL is told not to use such links. Nothing: it need not.
 std::optional<std::string> find_obstacle(const Nvml& nvml, std::span<const Hello> hellos, std::size_t rank);
 
+/// Why the kernels of all ranks on rank `rank`'s GPU could not run at the same time, as they have to: a block
+/// has a multiprocessor to itself. Nothing: they can.
+std::optional<std::string> find_crowd(std::span<const Hello> hellos, std::size_t rank, std::uint32_t blocks,
+                                      std::uint32_t multiprocessors);
+
 }  // namespace detccl::nccl_api

@@ -63,6 +63,31 @@ TEST(PeerChoice, OneHostAndNoGpuTwice) {
   }
 }
 
+TEST(PeerChoice, BlocksOfAllRanksOfAGpuFitOnIt) {
+  for (std::uint32_t ranks = 2; ranks <= 8; ++ranks) {
+    for (std::uint32_t gpus = 1; gpus <= ranks; ++gpus) {
+      std::vector<Hello> hellos = node(ranks);
+      std::vector<std::uint32_t> owners(gpus);
+      for (std::uint32_t r = 0; r < ranks; ++r) {
+        set_gpu(hellos[r], bus_id(r * 5 % gpus));
+        ++owners[r * 5 % gpus];
+      }
+      for (std::uint32_t blocks = 1; blocks <= 64; ++blocks) {
+        for (std::uint32_t r = 0; r < ranks; ++r) {
+          const bool fits = owners[r * 5 % gpus] * blocks <= 132;
+          ASSERT_EQ(!find_crowd(hellos, r, blocks, 132), fits) << ranks << " on " << gpus << ", " << blocks;
+        }
+      }
+    }
+  }
+  std::vector<Hello> hellos = node(2);
+  EXPECT_EQ(find_crowd(hellos, 1, 32, 16),
+            "32 blocks of 1 ranks do not fit on its GPU's 16 multiprocessors (DETCCL_PEER_BLOCKS)");
+  set_gpu(hellos[0], "");
+  set_gpu(hellos[1], "");
+  EXPECT_FALSE(find_crowd(hellos, 1, 32, 32)) << "where it is not known who shares a GPU";
+}
+
 TEST(PeerChoice, WhatStandsAgainstItIsNamed) {
   std::vector<Hello> hellos = node(4);
   set_gpu(hellos[3], bus_id(1));

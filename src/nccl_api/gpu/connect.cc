@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -117,6 +118,15 @@ std::shared_ptr<Meeting> meeting_of(std::span<const Hello> hellos, const Hello& 
   return Meeting::get(communicator_number(hellos), static_cast<std::size_t>(here));
 }
 
+/// Of the current device.
+std::uint32_t multiprocessors() {
+  int device = 0, count = 0;
+  engine::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  engine::cuda::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+                      "cudaDeviceGetAttribute");
+  return static_cast<std::uint32_t>(count);
+}
+
 engine::cuda::PeerSettings peer_settings(const Configuration& c, std::span<const Hello> hellos,
                                          std::size_t rank, std::uint32_t blocks) {
   constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
@@ -127,7 +137,10 @@ engine::cuda::PeerSettings peer_settings(const Configuration& c, std::span<const
   settings.timeout = timeout.count() == 0 ? kForEver : static_cast<std::uint64_t>(timeout.count());
   settings.host = hellos[rank].host;
   // The others learn of it with what else there may be.
-  if (!c.peer) settings.problem = find_obstacle(nvml(), hellos, rank).value_or("");
+  std::optional<std::string> problem;
+  if (!c.peer) problem = find_obstacle(nvml(), hellos, rank);
+  if (!problem) problem = find_crowd(hellos, rank, blocks, multiprocessors());
+  settings.problem = problem.value_or("");
   settings.meet = [meeting = meeting_of(hellos, hellos[rank])] { static_cast<void>(meeting->wait()); };
   return settings;
 }
