@@ -28,15 +28,15 @@ def nominal(size):
 
 
 def lines_of(sweeps):
-    """(collective, op, type, ranks, schedule, settings, {size: row})"""
+    """(collective, op, type, ranks, schedule, settings, {size: row}): one for all sweeps that differ in sizes only."""
+    found = {}
     for sweep in sweeps:
-        document, found = sweep["document"], {}
-        for row in document["results"]:
-            key = (row["datatype"], row["op"], row["schedule"])
-            found.setdefault(key, {})[nominal(row["bytes"])] = row
+        document = sweep["document"]
         of = ", ".join(f"{key} {value}" for key, value in sweep["settings"].items())
-        for (kind, op, schedule), rows in found.items():
-            yield document["collective"], op, kind, document["ranks"], schedule, of, rows
+        for row in document["results"]:
+            key = (document["collective"], row["op"], row["datatype"], document["ranks"], row["schedule"], of)
+            found.setdefault(key, {})[nominal(row["bytes"])] = row
+    return [key + (rows,) for key, rows in found.items()]
 
 
 def ordered(sweeps):
