@@ -24,7 +24,7 @@ std::uint64_t moved_bytes(Collective collective, Mode mode, std::uint64_t ranks,
     each = bytes + 2 * bytes * (ranks - 1) * 2 + bytes;  // a packet is twice its payload
     if (collective == Collective::reduce_scatter) each = each / ranks;
   } else if (mode == Mode::one_shot) {
-    each = 2 * bytes + ranks * bytes + bytes;
+    each = 2 * bytes * (ranks - 1) + ranks * bytes + bytes;  // sent to each, folded
   } else {
     each = 2 * others + bytes;  // sent, folded
     each += collective == Collective::all_reduce ? bytes + 2 * others : own;

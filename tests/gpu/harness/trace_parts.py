@@ -51,8 +51,21 @@ def changed_row(tracing, name, a, b, operation, rank=CHANGE_RANK, step=CHANGE_ST
     return Row(name, "pass" if good else "fail", 0.0, (found or f"exit {code}: {err}")[:350]), number, causes
 
 
-class Training:
-    """A PyTorch training, three times."""
+class Compared:
+    """A job twice, and once more with one element changed."""
+
+    def rows(self, tracing, runs):
+        seconds = sum(run.seconds for run in runs.values())
+        if problem := complaint(runs):
+            yield Row(self.names[0], "fail", seconds, problem)
+            return
+        first, second, changed = runs.values()
+        yield same_row(tracing, self.names[0], first, second, seconds)
+        yield self.changed(tracing, first, changed)
+
+
+class Training(Compared):
+    """A PyTorch training."""
 
     def __init__(self, label, kind, operation):
         self.label, self.kind, self.operation = label, kind, operation
@@ -63,17 +76,11 @@ class Training:
         return {f"{self.kind}-{run}": lambda run=run, more=more: tracing.torch(f"{self.kind}-{run}", arguments + more)
                 for run, more in (("first", []), ("second", []), ("changed", CHANGE))}
 
-    def rows(self, tracing, runs):
-        seconds = sum(run.seconds for run in runs.values())
-        if problem := complaint(runs):
-            yield Row(self.names[0], "fail", seconds, problem)
-            return
-        first, second, changed = runs.values()
-        yield same_row(tracing, self.names[0], first, second, seconds)
-        yield changed_row(tracing, self.names[1], first, changed, self.operation)[0]
+    def changed(self, tracing, first, changed):
+        return changed_row(tracing, self.names[1], first, changed, self.operation)[0]
 
 
-class Jax:
+class Jax(Compared):
     names = ["trace JAX twice", "trace JAX, one element changed"]
     CALL = 7  # of twelve
 
@@ -83,17 +90,11 @@ class Jax:
                                                                           ranks=2, shim=True)
                 for run, more in (("first", []), ("second", []), ("changed", change))}
 
-    def rows(self, tracing, runs):
-        seconds = sum(run.seconds for run in runs.values())
-        if problem := complaint(runs):
-            yield Row(self.names[0], "fail", seconds, problem)
-            return
-        first, second, changed = runs.values()
-        yield same_row(tracing, self.names[0], first, second, seconds)
+    def changed(self, tracing, first, changed):
         row, number, _ = changed_row(tracing, self.names[1], first, changed, "all_reduce", rank=1, step=None)
         if number != self.CALL:
             row.status, row.detail = "fail", f"call {number} instead of {self.CALL}; {row.detail}"
-        yield row
+        return row
 
 
 class NcclTests:
