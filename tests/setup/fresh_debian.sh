@@ -19,10 +19,13 @@ fi
 mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
   awk '/^URIs:.*\/debian\/?$/ { print $2; exit } /^deb .*\/debian\/? / { for (i = 2; i <= NF; i++)
        if ($i ~ /^http.*\/debian\/?$/) { print $i; exit } }')
-rm -rf --one-file-system "$folder"
-mkdir -p "$folder"
-debootstrap --variant=minbase bookworm "$folder" ${mirror:+"$mirror"} >"$folder.log" 2>&1 ||
-  { tail -n 20 "$folder.log"; exit 1; }
+bootstrap() {
+  rm -rf --one-file-system "$folder"
+  mkdir -p "$folder"
+  debootstrap --variant=minbase bookworm "$folder" ${mirror:+"$mirror"} >"$folder.log" 2>&1
+}
+# debootstrap has no retries of its own, and a mirror may fail once.
+bootstrap || { tail -n 20 "$folder.log"; sleep 10; bootstrap; } || { tail -n 20 "$folder.log"; exit 1; }
 
 # Names and certificate authorities of this machine's network.
 cp -L /etc/resolv.conf /etc/hosts "$folder/etc/"

@@ -30,12 +30,11 @@ fi
 expect 0 "CUDA 13.0: $prefix/cuda, nccl.h: $prefix/nccl/include" \
   "$repo/scripts/setup" --force-wheels --prefix "$prefix"
 
-# Again, with nothing to do; and by itself where it sees no toolkit. Neither touches env.cmake.
+# Again, with nothing to do, so without a network; and by itself where it sees no toolkit. Neither touches env.cmake.
 written=$(stat -c %y "$prefix/env.cmake")
-start=$(date +%s%N)
-expect 0 "everything is in place" "$repo/scripts/setup" --force-wheels --prefix "$prefix"
-took_ms=$((($(date +%s%N) - start) / 1000000))
-check "a second call takes under 2 s (took $took_ms ms)" [ "$took_ms" -lt 2000 ]
+offline=(env)
+if unshare --map-root-user --net true 2>/dev/null; then offline=(unshare --map-root-user --net); fi
+expect 0 "everything is in place" "${offline[@]}" "$repo/scripts/setup" --force-wheels --prefix "$prefix"
 if [ "${hidden[0]}" = in_namespace ]; then
   expect 0 "CUDA 13.0: $prefix/cuda, nccl.h: $prefix/nccl/include" \
     "${hidden[@]}" "$repo/scripts/setup" --prefix "$prefix"
