@@ -2,6 +2,7 @@
 #include "cli/trace_list.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -85,6 +86,20 @@ std::vector<RankListing> list_trace(const std::string& path, std::string& error)
   return listing;
 }
 
+std::vector<std::string> listing_notes(const std::vector<RankListing>& ranks) {
+  std::set<std::uint32_t> sizes;
+  for (const RankListing& r : ranks) {
+    if (r.world_size != 0) sizes.insert(r.world_size);
+  }
+  if (sizes.size() > 1) {
+    return {fmt::format("these are files of jobs of {} ranks: a job's trace wants a folder of its own",
+                        fmt::join(sizes, " and "))};
+  }
+  if (sizes.empty() || ranks.size() >= *sizes.begin()) return {};
+  return {
+      fmt::format("{} of the job's {} ranks have no file", *sizes.begin() - ranks.size(), *sizes.begin())};
+}
+
 std::string listing_text(const std::vector<RankListing>& ranks) {
   std::string text =
       fmt::format("{:>6} {:>6} {:>5} {:>13} {:>12} {:>13} {:>12}  {:<16} {}\n", "rank", "ranks", "files",
@@ -94,6 +109,9 @@ std::string listing_text(const std::vector<RankListing>& ranks) {
         r.first_step ? fmt::format("{}-{}", *r.first_step, r.last_step.value_or(0)) : std::string("none");
     text += fmt::format("{:>6} {:>6} {:>5} {:>13} {:>12} {:>13} {:>12}  {:<16} {}\n", r.rank, r.world_size,
                         r.parts, steps, r.operations, r.communicators, r.bytes, printable(r.host), state(r));
+  }
+  for (const std::string& note : listing_notes(ranks)) {
+    text += "note: " + note + "\n";
   }
   return text;
 }

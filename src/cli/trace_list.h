@@ -26,6 +26,9 @@ std::uint64_t lost_records(const trace::Reader& part);
 /// Empty, and the reason in `error`, if there are no traces.
 std::vector<RankListing> list_trace(const std::string& path, std::string& error);
 
+/// What is odd about the ranks together, a line each: files of jobs of different sizes, ranks without a file.
+std::vector<std::string> listing_notes(const std::vector<RankListing>& ranks);
+
 /// Both end with a newline.
 std::string listing_text(const std::vector<RankListing>& ranks);
 std::string listing_json(const std::vector<RankListing>& ranks);

@@ -132,6 +132,17 @@ TEST_F(TraceCommand, LsListsRanks) {
   EXPECT_TRUE(contains(text, "truncated")) << text;
 }
 
+TEST_F(TraceCommand, LsNotesWhatIsOddAboutTheRanks) {
+  EXPECT_FALSE(contains(trace("ls " + a_).output, "note:"));
+  std::filesystem::remove(a_ + "/rank-00002.dtr");
+  EXPECT_TRUE(contains(trace("ls " + a_).output, "note: 1 of the job's 4 ranks have no file\n"));
+  perf::Shape larger = shape_;
+  larger.ranks = 6;
+  perf::write_rank(a_, larger, 5, perf::operations_of(larger, 5));
+  EXPECT_TRUE(contains(trace("ls " + a_).output, "note: these are files of jobs of 4 and 6 ranks"))
+      << trace("ls " + a_).output;
+}
+
 TEST_F(TraceCommand, ShowFilters) {
   const std::string text =
       trace("show --rank 1 --steps 2-3 --communicator world --operation all_reduce " + a_).output;
