@@ -256,6 +256,7 @@ TEST(Lifecycle, AbortInEveryState) {
     float value = 1;
     const ncclResult_t late = ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, finalized, nullptr);
     require(late != ncclSuccess, "a reduction after ncclCommFinalize");
+    rank.barrier();  // likewise its ncclCommFinalize
     require(ncclCommAbort(finalized), ncclSuccess, "abort of a finalized communicator");
     require(ncclCommAbort(nullptr) != ncclInternalError, "abort of nothing");
     const ncclComm_t last = rank.communicator(3);

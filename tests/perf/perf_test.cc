@@ -247,15 +247,14 @@ TEST(Perf, AScheduleThatCannotBeLeavesTheOthers) {
 TEST(Perf, ARankThatDiesLeavesTheOtherSizes) {
   const Folder folder;
   const std::string json = folder.file("j");
-  // Rank 1 is killed once the sweep is under way.
-  const std::string killer =
-      "until grep -q collective " + json +
-      " 2>/dev/null; do sleep 0.05; done;"
-      " for p in /proc/[0-9]*; do if tr \"\\0\" \" \" <$p/cmdline 2>/dev/null | grep -q -- \"" +
-      json + " --child [0-9]*,1,2,\"; then kill -9 ${p#/proc/}; fi; done";
+  // Rank 1 is killed as soon as the sweep is under way. (A command line's words end with zeros.)
+  const std::string killer = "until grep -q collective " + json +
+                             " 2>/dev/null; do sleep 0.05; done; until pids=$(LC_ALL=C grep -la \"" + json +
+                             ".--child.[0-9]*,1,2,\" /proc/[0-9]*/cmdline 2>/dev/null); do :; done;"
+                             " for p in $pids; do p=${p%/cmdline}; kill -9 ${p#/proc/}; done";
   const Outcome outcome =
       run("bash -c '(" + killer + ") & " + kLoopback + kPerf +
-          "--host --ranks 2 -b 32K -e 128K -f 2 -n 5000 --json " + json + "; rc=$?; wait; exit $rc'");
+          "--host --ranks 2 -b 32K -e 128K -f 2 -n 1000 --json " + json + "; rc=$?; wait; exit $rc'");
   EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
   const nlohmann::json j = read_json(json);
   ASSERT_EQ(j.at("results").size(), 2u) << outcome.output;
