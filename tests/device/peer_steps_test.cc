@@ -48,7 +48,7 @@ class HostBlock {
   std::uint64_t before = 0;
 
   bool wait(Flag flag, std::uint64_t step) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(240);
     for (std::uint32_t from = 0; from < layout_.ranks; ++from) {
       while (flag_at(rank_, flag, from).load(std::memory_order_acquire) < step) {
         if (std::chrono::steady_clock::now() > deadline) return false;

@@ -18,7 +18,7 @@ fail() {
 run() {
   local wanted=$1
   shift
-  timeout 90 "$here/run" --host --ranks 3 --quick --out "$folder/out" "$@" >"$folder/output" 2>&1
+  timeout 240 "$here/run" --host --ranks 3 --quick --out "$folder/out" "$@" >"$folder/output" 2>&1
   local status=$?
   [ $status = "$wanted" ] || fail "exit status $status instead of $wanted: $*"
 }
@@ -42,7 +42,7 @@ cat >"$folder/dying" <<END
 done
 END
 chmod +x "$folder/dying"
-run 1 --build "$build" --program "$folder/dying" --only default --only large.int8 --only 'arguments.*' --stall 20
+run 1 --build "$build" --program "$folder/dying" --only default --only large.int8 --only 'arguments.*' --stall 60
 grep -q "4 cases, 0 skipped; 1 failed, first large.int8: rank 1 ended with -9" "$folder/output" ||
   fail "the case in which a rank died, and no other, must fail"
 

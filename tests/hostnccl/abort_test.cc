@@ -32,7 +32,7 @@ TEST(Abort, DuringInit) {
   const auto start = Clock::now();
   must(ncclCommAbort(std::atomic_ref(blocking).load()));
   waiting.join();
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(90));
   EXPECT_NE(result.load(), ncclSuccess);
 }
 
@@ -51,7 +51,7 @@ TEST(Abort, FromAnotherThreadWhileWaiting) {
   const auto start = Clock::now();
   must(ncclCommAbort(comms[0]));
   waiting.join();
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(90));
   EXPECT_EQ(result.load(), ncclInternalError);
   // The other rank is told.
   expect_soon([&] { return async_error(comms[1]) == ncclRemoteError; }, "the other rank knows nothing");

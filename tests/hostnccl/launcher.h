@@ -18,7 +18,7 @@ struct Launch {
   int ranks = 2;
   std::map<std::string, std::string> environment;
   int only_first = 0;  ///< if not 0: so many processes are started
-  int limit_seconds = 30;
+  int limit_seconds = 200;
 };
 
 /// By rank. Throws std::runtime_error, with all output, when not all have ended in time.

@@ -13,7 +13,7 @@ namespace detccl::test {
 
 /// Waits for what goes on in the background to be over.
 inline void expect_soon(const std::function<bool()>& condition, const char* what) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
   while (!condition() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE(condition()) << what;

@@ -49,7 +49,7 @@ void require(ncclResult_t code, ncclResult_t wanted, const std::string& what);
 struct RunOptions {
   Variables environment;                                ///< of every rank, beside those the harness sets
   std::function<Variables(int rank)> rank_environment;  ///< of one
-  int seconds = 60;                                     ///< of the watchdog
+  int seconds = 240;                                    ///< of the watchdog
 };
 
 struct RunResult {

@@ -258,9 +258,13 @@ TEST(Perf, ARankThatDiesLeavesTheOtherSizes) {
   EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
   const nlohmann::json j = read_json(json);
   ASSERT_EQ(j.at("results").size(), 2u) << outcome.output;
-  ASSERT_EQ(j.at("failures").size(), 1u) << outcome.output;
-  for (const auto& row : j.at("results"))
-    EXPECT_NE(row.at("bytes"), j.at("failures")[0].at("bytes"));
+  // Of one size: what killed rank 1, and, if rank 0 was there to tell, that it noticed.
+  ASSERT_GE(j.at("failures").size(), 1u) << outcome.output;
+  for (const auto& failure : j.at("failures")) {
+    EXPECT_EQ(failure.at("bytes"), j.at("failures")[0].at("bytes")) << outcome.output;
+    for (const auto& row : j.at("results"))
+      EXPECT_NE(row.at("bytes"), failure.at("bytes"));
+  }
 }
 
 TEST(Perf, WrongBitsExitWithOne) {

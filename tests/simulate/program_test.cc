@@ -17,7 +17,7 @@ struct Result {
 
 Result simulate(const std::string& arguments) {
   Result result;
-  FILE* pipe = popen(("timeout 60 '" DETCCL_SIMULATE "' " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = popen(("timeout 240 '" DETCCL_SIMULATE "' " + arguments + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return result;
   char buffer[4096];
   for (std::size_t got = 0; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;)

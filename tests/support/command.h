@@ -18,9 +18,9 @@ struct Outcome {
   std::string output;  ///< standard output and error together
 };
 
-/// Runs a shell command line for at most 60 seconds.
+/// Runs a shell command line for at most 240 seconds.
 inline Outcome run(const std::string& command) {
-  FILE* pipe = popen(("exec 2>&1 </dev/null; timeout -k 5 60 " + command).c_str(), "r");
+  FILE* pipe = popen(("exec 2>&1 </dev/null; timeout -k 5 240 " + command).c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("popen failed");
   Outcome outcome;
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))

@@ -33,7 +33,7 @@ class Process {
 };
 
 struct Options {
-  std::chrono::seconds limit{60};          ///< then all are killed and the test fails
+  std::chrono::seconds limit{240};         ///< then all are killed and the test fails
   std::vector<std::uint32_t> killed = {};  ///< ranks that are expected to die()
 };
 
