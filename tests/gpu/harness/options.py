@@ -25,7 +25,8 @@ parts (--only takes patterns of their names, of settings ("default"), workloads 
   traces      jobs with DETCCL_TRACE=1: PyTorch DDP and FSDP2, JAX and nccl-tests twice: equal runs compare equal, a
               changed element is found; a killed rank's trace is readable; each replay of a CUDA graph is recorded;
               what it costs
-  sanitizers  the fold kernels' tests (build/tests/device_cuda_test) under compute-sanitizer: memcheck, racecheck
+  sanitizers  the tests of the fold and peer kernels (build/tests/device_cuda_test, device_peer_test) under
+              compute-sanitizer: memcheck, racecheck
   nccl-tests  with --nccl-tests only. Programs built with MPI=1 run one process per rank under mpirun (Open MPI);
               programs built without run one rank, as they put each thread on a GPU of its own.
   native-columns  with --nccl-tests only: the sweep programs' times of native NCCL beside those of nccl-tests, in turn,

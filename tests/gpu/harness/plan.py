@@ -31,7 +31,8 @@ class Plan:
         self.groups = "groups" in parts or (everything and settings.bench == "p2p")
         self.workloads = [w for w in workloads.workloads(settings.steps)
                           if gpu and (everything or "workloads" in parts or w.name in parts)]
-        self.sanitizers = gpu and (everything or "sanitizers" in parts)
+        self.sanitizers = [name for name in sanitizers.names()
+                           if gpu and (everything or "sanitizers" in parts or name in parts)]
         self.profiler = gpu and (everything or "profiler" in parts)
         self.traces = [name for name in traces.names()
                        if gpu and (everything or "traces" in parts or name in parts)]
@@ -44,7 +45,7 @@ class Plan:
         return ":".join(folder for folder in folders if folder)
 
     def parts_and_case_patterns(self):
-        names = [*PARTS, *traces.names(), *(w.name for w in workloads.workloads(1)),
+        names = [*PARTS, *traces.names(), *sanitizers.names(), *(w.name for w in workloads.workloads(1)),
                  *(v.name for v in variants.variants(self.settings.bench, self.settings.quick))]
         parts, rest = set(), []
         for pattern in self.settings.only or []:

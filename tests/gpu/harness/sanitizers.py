@@ -11,31 +11,40 @@ from harness.report import Row
 
 TOOLS = ("memcheck", "racecheck")
 # Every kernel at small sizes: a sanitizer takes a hundred times as long.
-CASES = "Fold.ManyOperands*:Fold.AllPairs*:Fold.OperandsAreReadOnly*:Forms.ManyOperands*:Forms.FoldsOfMore*:Graph.*"
+PROGRAMS = {
+    "folds": ("device_cuda_test", "Fold.ManyOperands*:Fold.AllPairs*:Fold.OperandsAreReadOnly*:Forms.ManyOperands*:"
+                                  "Forms.FoldsOfMore*:Graph.*"),
+    "peer": ("device_peer_test", "*"),
+}
+# Back-to-back operations of device_peer_test.
+OPERATIONS = {"DETCCL_TEST_OPERATIONS": "3000"}
 
 
 def names():
-    return [f"sanitizer {tool}" for tool in TOOLS]
+    return [f"sanitizer {tool} {kernels}" for tool in TOOLS for kernels in PROGRAMS]
 
 
-def rows(settings):
+def rows(settings, chosen):
     for tool in TOOLS:
-        yield one(settings, tool)
+        for kernels in PROGRAMS:
+            if f"sanitizer {tool} {kernels}" in chosen:
+                yield one(settings, tool, kernels)
 
 
-def one(settings, tool):
-    name, program = f"sanitizer {tool}", os.path.join(settings.build, "tests", "device_cuda_test")
+def one(settings, tool, kernels):
+    program_name, cases = PROGRAMS[kernels]
+    name, program = f"sanitizer {tool} {kernels}", os.path.join(settings.build, "tests", program_name)
     if shutil.which("compute-sanitizer") is None:
         return Row(name, "skip", 0.0, "there is no compute-sanitizer")
     if not os.path.exists(program):
         return Row(name, "skip", 0.0, f"{program} was not built")
     # A process of its own on the GPU: sanitizers do not go with MPS.
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("CUDA_MPS")}
-    start, log = time.monotonic(), os.path.join(settings.out, f"sanitizer-{tool}.txt")
+    environment = OPERATIONS | {key: value for key, value in os.environ.items() if not key.startswith("CUDA_MPS")}
+    start, log = time.monotonic(), os.path.join(settings.out, f"sanitizer-{tool}-{kernels}.txt")
     with open(log, "w") as file:
         try:
             code = subprocess.run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program,
-                                   f"--gtest_filter={CASES}"], stdout=file, stderr=subprocess.STDOUT,
+                                   f"--gtest_filter={cases}"], stdout=file, stderr=subprocess.STDOUT,
                                   env=environment, timeout=clock.limit(settings.timeout)).returncode
         except subprocess.TimeoutExpired:
             if clock.left() <= 0:

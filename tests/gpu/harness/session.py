@@ -107,7 +107,7 @@ class Session:
         if plan.traces:
             self.one_by_one("traces", traces.rows(settings, bench, plan.traces))
         if plan.sanitizers:
-            self.one_by_one("sanitizers", sanitizers.rows(settings))
+            self.one_by_one("sanitizers", sanitizers.rows(settings, plan.sanitizers))
         if plan.profiler:
             self.one_by_one("profiler", profiler.rows(settings, bench))
         if plan.nccl_tests:
