@@ -45,7 +45,7 @@ TEST(Failure, AKilledRankEndsTheOthers) {
   EXPECT_EQ(result.killed_by[2], SIGKILL);
   for (const std::string& failure : result.failures)
     EXPECT_EQ(failure, "");
-  EXPECT_LT(result.seconds, 40);
+  EXPECT_LT(result.seconds, 120);  // far from DETCCL_TIMEOUT
 }
 
 /// In a group: the real group is closed all the same, and the thread can go on.
@@ -54,6 +54,7 @@ TEST(Failure, AKilledRankEndsAGroup) {
     const ncclComm_t comm = rank.communicator();
     std::vector<float> data(1000, 1.0f), gathered(3000);
     require(all_reduce(data, comm), ncclSuccess, "ncclAllReduce");
+    rank.barrier();  // the others' reductions have ended too
     if (rank.rank() == 0) raise(SIGKILL);
     require(ncclGroupStart(), ncclSuccess, "ncclGroupStart");
     ncclResult_t code = all_reduce(data, comm);
@@ -74,7 +75,7 @@ TEST(Failure, AKilledRankEndsAGroup) {
   EXPECT_FALSE(result.timed_out) << result.report();
   for (const std::string& failure : result.failures)
     EXPECT_EQ(failure, "");
-  EXPECT_LT(result.seconds, 40);
+  EXPECT_LT(result.seconds, 120);  // far from DETCCL_TIMEOUT
 }
 
 TEST(Failure, NoProgressEndsInTime) {
