@@ -84,6 +84,11 @@ constexpr std::array kVariables = {
         "On host memory, with the profiler plugin: one of every K reductions of a communicator also runs "
         "natively, into memory of its own, so that overhead is known without another run.",
         take_profiler_shadow},
+    Variable{
+        "DETCCL_PROFILER_CALIBRATE", "0", "N, a number from 6 to 128; 0 for none",
+        "On host memory, with the profiler plugin: of each collective, type and power of two of bytes on a "
+        "communicator, N reductions also run natively, at the beginning.",
+        take_profiler_calibrate},
     Variable{"DETCCL_PROFILER_CHAIN", "", "a file or a library's name",
              "Another profiler plugin, which gets what NCCL would have given it.", take_profilers},
 };
