@@ -87,12 +87,6 @@ ncclResult_t check_environment() {
                                    : nullptr;
     if (reason != nullptr) line += fmt::format("{}DETCCL_TRACE: {}", line.empty() ? "" : "; ", reason);
   }
-  const auto refuse_on_gpus = [&line](const char* name, std::uint32_t value) {
-    if (value != 0 && !runtime().on_host)
-      line += fmt::format("{}{}: not yet on GPUs; allowed: 0", line.empty() ? "" : "; ", name);
-  };
-  refuse_on_gpus("DETCCL_PROFILER_SHADOW", runtime().environment.configuration().profiler_shadow);
-  refuse_on_gpus("DETCCL_PROFILER_CALIBRATE", runtime().environment.configuration().profiler_calibrate);
   return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
 }
 

@@ -28,6 +28,7 @@ struct Hello {
   std::array<char, 32> gpu{};        ///< its PCI bus id; empty where it is not known, or on host memory
   std::uint32_t job_rank = 0;        ///< the process's number in its job
   std::uint32_t creation_order = 0;  ///< of the communicator, in the process
+  std::uint64_t samples = 0;         ///< 1: on GPUs this rank can sample reductions (sample_choice.h)
   std::array<char, kName> name{};    ///< the communicator's, where the program gives it one
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/sample_choice.h"
 
+#include <algorithm>
 #include <bit>
+#include <set>
+#include <utility>
 
 #include "contract/types.h"
 #include "profile/mix.h"
@@ -15,6 +18,16 @@ Sample SampleChoice::due(const engine::Reduction& call) {
     if (number % every_ == profile::mixed(number / every_) % every_) return Sample::shadow;
   }
   return calibration ? Sample::calibration : Sample::no;
+}
+
+const char* find_sampling_obstacle(std::span<const Hello> hellos) {
+  if (std::any_of(hellos.begin(), hellos.end(), [](const Hello& hello) { return hello.samples == 0; }))
+    return "elsewhere";
+  // A thread with several of them has to carry out their reductions together.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> processes;
+  for (const Hello& hello : hellos)
+    processes.emplace(hello.host, hello.process);
+  return processes.size() == hellos.size() ? nullptr : "ranks share a process";
 }
 
 bool SampleChoice::is_calibration(const engine::Reduction& call) {

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 
 #include "engine/reduction.h"
 #include "nccl_api/environment.h"
+#include "nccl_api/hello.h"
 
 namespace detccl::nccl_api {
 
@@ -35,6 +37,10 @@ class SampleChoice {
   std::uint64_t reductions_ = 0;
   std::map<std::uint32_t, std::uint32_t> seen_;  ///< of each class, while it is calibrated
 };
+
+/// On GPUs: what keeps a communicator's reductions from being sampled although this rank could, as a profiler
+/// is told; null: nothing. `hellos`: of the communicator's ranks, so that all come to the same.
+const char* find_sampling_obstacle(std::span<const Hello> hellos);
 
 /// Whether the environment asks for samples.
 inline bool samples(const Configuration& configuration) {

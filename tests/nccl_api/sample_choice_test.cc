@@ -70,5 +70,21 @@ TEST(SampleChoice, AShadowSampleIsNoCalibration) {
   EXPECT_LE(either, 16);
 }
 
+TEST(SampleChoice, OnGpusAllRanksHaveToBeAble) {
+  std::vector<Hello> hellos(3, make_hello({}, 0, ""));
+  for (std::size_t rank = 0; rank < hellos.size(); ++rank) {
+    hellos[rank].process += rank;
+    hellos[rank].samples = 1;
+  }
+  EXPECT_EQ(find_sampling_obstacle(hellos), nullptr);
+  hellos[1].samples = 0;
+  EXPECT_STREQ(find_sampling_obstacle(hellos), "elsewhere");
+  hellos[1].samples = 1;
+  hellos[2].process = hellos[0].process;
+  EXPECT_STREQ(find_sampling_obstacle(hellos), "ranks share a process");
+  hellos[2].host += 1;  // the same number on another host
+  EXPECT_EQ(find_sampling_obstacle(hellos), nullptr);
+}
+
 }  // namespace
 }  // namespace detccl::nccl_api
