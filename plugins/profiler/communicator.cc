@@ -128,6 +128,8 @@ void Communicator::observe(const profile::Operation& operation, profile::Moment 
       return;
     case profile::Moment::paired:
       return of.pairs.add({nanoseconds, operation.native});
+    case profile::Moment::calibrated:
+      return of.calibration.add({nanoseconds, operation.native});
     case profile::Moment::not_paired:
       ++known_.not_paired[std::string(text(operation.reason))];
       return;

@@ -40,7 +40,7 @@ class Class {
   profile::Sketch gpu, network;
   /// Of the nanoseconds in `gpu`, what went into …; of reductions for which that is known.
   std::uint64_t transfer = 0, fold = 0, wait = 0;
-  profile::Pairs pairs;
+  profile::Pairs pairs, calibration;
 };
 
 class Communicator {

@@ -77,7 +77,7 @@ void observer(const profile::Operation* operation, profile::Moment moment, std::
     if (operation == nullptr || operation->size < sizeof(profile::Operation)) return;
     if (moment == profile::Moment::ended) return end(*operation);
     if (moment == profile::Moment::stepped) return step_begins(operation->count, now());
-    if (moment > profile::Moment::stepped) return;  // of a newer libdetccl.so
+    if (moment > profile::Moment::calibrated) return;  // of a newer libdetccl.so
     const auto communicator = registry().find(context_of(*operation));
     if (communicator == nullptr) return;
     if (recorded() != 0) communicator->observe(*operation, moment, nanoseconds);

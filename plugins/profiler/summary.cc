@@ -68,6 +68,7 @@ std::string class_text(const ClassKey& key, const Class& c) {
     out += fmt::format(R"(,"phases":{{"transfer_ns":{},"fold_ns":{},"wait_ns":{}}})", c.transfer, c.fold,
                        c.wait);
   if (c.pairs.count() != 0) out += ",\n  \"pairs\":" + pairs_text(c.pairs);
+  if (c.calibration.count() != 0) out += ",\n  \"calibration\":" + pairs_text(c.calibration);
   if (c.gpu.count() != 0) out += ",\n  \"gpu\":" + sketch_text(c.gpu);
   if (c.network.count() != 0) out += ",\n  \"network\":" + sketch_text(c.network);
   return out + '}';

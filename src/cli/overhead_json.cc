@@ -28,7 +28,7 @@ ordered_json row_json(const OperationKey& key, const Operations& o, const Commun
     row["native_us"] = compared->native / 1e3;
     row["native_from"] = source_name(compared->source);
     row["overhead"] = {{"ratio", compared->overhead.ratio}, {"uncertainty", compared->overhead.uncertainty}};
-    if (compared->source == Compared::Source::shadow) row["pairs"] = compared->pairs;
+    if (compared->pairs != 0) row["pairs"] = compared->pairs;
   }
   if (o.in_steps != 0) row["in_steps"] = o.in_steps;
   if (const double share = step_share(o); share >= 0) row["step_share"] = share;

@@ -41,7 +41,8 @@ double half_interval(std::vector<double> values) {
 }  // namespace
 
 const char* source_name(Compared::Source source) {
-  return source == Compared::Source::shadow ? "shadow" : "baseline";
+  constexpr const char* kNames[] = {"baseline", "shadow", "calibration"};
+  return kNames[static_cast<std::size_t>(source)];
 }
 
 Baseline::Baseline(const Summaries& summaries) {
@@ -74,10 +75,10 @@ std::optional<Compared> Baseline::compare(const OperationKey& key, int ranks,
   return Compared{Compared::Source::baseline, own, {ratio - 1, kNormal95 * ratio * relative}, 0};
 }
 
-std::optional<Compared> compare_pairs(const Operations& operations) {
+std::optional<Compared> compare_pairs(const std::vector<RankPairs>& ranks, Compared::Source source) {
   std::vector<double> ratios, errors, natives;
   Compared compared;
-  for (const RankPairs& rank : operations.pairs) {
+  for (const RankPairs& rank : ranks) {
     if (rank.pairs.size() < kFewestPairs) continue;
     std::vector<double> own;
     for (const profile::Pair& pair : rank.pairs) {
@@ -89,7 +90,7 @@ std::optional<Compared> compare_pairs(const Operations& operations) {
     compared.pairs = std::max(compared.pairs, rank.count);
   }
   if (ratios.empty()) return std::nullopt;
-  compared.source = Compared::Source::shadow;
+  compared.source = source;
   compared.native = median(natives);
   compared.overhead = {median(ratios) - 1, median(errors)};
   return compared;
@@ -97,8 +98,11 @@ std::optional<Compared> compare_pairs(const Operations& operations) {
 
 std::optional<Compared> compare(const Baseline* baseline, const OperationKey& key, int ranks,
                                 const Operations& operations) {
-  if (const auto from_pairs = compare_pairs(operations)) return from_pairs;
-  return baseline == nullptr ? std::nullopt : baseline->compare(key, ranks, operations);
+  if (const auto from_shadow = compare_pairs(operations.pairs, Compared::Source::shadow)) return from_shadow;
+  if (baseline != nullptr) {
+    if (const auto from_baseline = baseline->compare(key, ranks, operations)) return from_baseline;
+  }
+  return compare_pairs(operations.calibration, Compared::Source::calibration);
 }
 
 }  // namespace detccl::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operations would have taken natively, and so what determinism costs: from the run itself, where it
-// sampled (DETCCL_PROFILER_SHADOW), else from another run without DetCCL.
+// sampled (DETCCL_PROFILER_SHADOW), else from another run without DetCCL, else from the run's calibration
+// (DETCCL_PROFILER_CALIBRATE).
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,11 @@ struct Overhead {
 };
 
 struct Compared {
-  enum class Source : std::uint8_t { baseline, shadow };
+  enum class Source : std::uint8_t { baseline, shadow, calibration };
   Source source = Source::baseline;
   double native = 0;  ///< a native operation's time, nanoseconds: own cost; of a sample the median
   Overhead overhead;
-  std::uint64_t pairs = 0;  ///< a rank's, of a sample
+  std::uint64_t pairs = 0;  ///< a rank's, of a sample or calibration
 };
 const char* source_name(Compared::Source source);
 
@@ -43,12 +44,12 @@ class Baseline {
   std::map<Key, Native> natives_;
 };
 
-/// From the pairs of operations that ran both ways: of each rank's ratios the median and its 95 % interval by
-/// order statistics, and over the ranks the medians of both, for ranks see the same operations. Nothing with
-/// fewer than six pairs on every rank.
-std::optional<Compared> compare_pairs(const Operations& operations);
+/// From pairs of operations that ran both ways, by rank: of each rank's ratios the median and its 95 %
+/// interval by order statistics, and over the ranks the medians of both, for ranks see the same operations.
+/// Nothing with fewer than six pairs on every rank.
+std::optional<Compared> compare_pairs(const std::vector<RankPairs>& ranks, Compared::Source source);
 
-/// The pairs' answer, else the baseline's, if there is one.
+/// The shadow samples' answer, else the baseline's, if there is one, else the calibration's.
 std::optional<Compared> compare(const Baseline* baseline, const OperationKey& key, int ranks,
                                 const Operations& operations);
 

@@ -26,7 +26,7 @@ std::string type_name(const std::string& datatype) {
 
 std::string overhead_name(const Compared& c) {
   const std::string source =
-      c.source == Compared::Source::shadow ? fmt::format("shadow, {} pairs", c.pairs) : "baseline";
+      c.pairs == 0 ? source_name(c.source) : fmt::format("{}, {} pairs", source_name(c.source), c.pairs);
   return fmt::format("{:+.1f} % ± {:.1f} ({})", 100 * c.overhead.ratio, 100 * c.overhead.uncertainty, source);
 }
 

@@ -70,6 +70,7 @@ void add_class(const json& c, int rank, CommunicatorSummary& to) {
     operations.phases = {phases.at("transfer_ns"), phases.at("fold_ns"), phases.at("wait_ns")};
   }
   if (c.contains("pairs")) operations.pairs.push_back(read_pairs(c["pairs"]));
+  if (c.contains("calibration")) operations.calibration.push_back(read_pairs(c["calibration"]));
   const double steps = to.steps.sum();
   const double mean = gpu.count() != 0 ? gpu.mean() : network.mean();
   if (steps > 0 && operations.in_steps != 0 && mean > 0)
@@ -115,6 +116,7 @@ void add_summary(const json& j, Summaries& summaries) {
     into.phases.fold += from.phases.fold;
     into.phases.wait += from.phases.wait;
     into.pairs.insert(into.pairs.end(), from.pairs.begin(), from.pairs.end());
+    into.calibration.insert(into.calibration.end(), from.calibration.begin(), from.calibration.end());
     into.step_shares.insert(into.step_shares.end(), from.step_shares.begin(), from.step_shares.end());
     add_times(from.times, from.clock, rank, into);
   }

@@ -48,9 +48,10 @@ struct Operations {
   Clock clock = Clock::none;           ///< the times': only one kind is put together
   profile::Sketch times;               ///< of all ranks
   std::vector<RankTime> ranks;
-  PhaseTimes phases;                ///< of all ranks; 0 where it is not known
-  std::vector<RankPairs> pairs;     ///< by rank, of those that have any
-  std::uint64_t in_steps = 0;       ///< of the count, those in the program's steps
+  PhaseTimes phases;                   ///< of all ranks; 0 where it is not known
+  std::vector<RankPairs> pairs;        ///< by rank, of those that have any: shadow samples
+  std::vector<RankPairs> calibration;  ///< likewise
+  std::uint64_t in_steps = 0;          ///< of the count, those in the program's steps
   std::vector<double> step_shares;  ///< of each rank's step time what these take; of ranks where it is known
 };
 

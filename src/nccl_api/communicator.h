@@ -43,7 +43,7 @@ struct Shadow {
       : exchange(std::move(e)),
         scratch(settings.scratch_limit),
         planner(settings, exchange->rank(), exchange->size(), std::move(plans)),
-        sampling(0, exchange->size()) {}
+        sampling({0, 0}, exchange->size()) {}
   std::unique_ptr<transport::Exchange> exchange;
   engine::Scratch scratch;
   engine::Planner planner;

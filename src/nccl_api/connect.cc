@@ -99,7 +99,7 @@ ncclResult_t connect_on_host(Communicator& communicator) {
     told.on_choice = choice_log(communicator.name(), communicator.rank());
     const auto ranks = static_cast<std::uint32_t>(communicator.ranks());
     auto shadow = std::make_unique<Shadow>(std::move(exchange), told);
-    shadow->sampling = Sampling(runtime().environment.configuration().profiler_shadow, ranks);
+    shadow->sampling = Sampling(SampleChoice(runtime().environment.configuration()), ranks);
     shadow->teller = std::make_unique<Teller>(settings, communicator_number(hellos),
                                               static_cast<std::uint32_t>(communicator.rank()), ranks, false);
     communicator.set_shadow(std::move(shadow));

@@ -87,8 +87,6 @@ ncclResult_t check_environment() {
                                    : nullptr;
     if (reason != nullptr) line += fmt::format("{}DETCCL_TRACE: {}", line.empty() ? "" : "; ", reason);
   }
-  if (runtime().environment.configuration().profiler_shadow != 0 && !runtime().on_host)
-    line += fmt::format("{}DETCCL_PROFILER_SHADOW: not yet on GPUs; allowed: 0", line.empty() ? "" : "; ");
   return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
 }
 

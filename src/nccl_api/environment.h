@@ -49,6 +49,7 @@ struct Configuration {
   std::string nccl_library;                     ///< empty: searched for
   std::optional<std::chrono::seconds> timeout;  ///< 0: wait for ever; nothing: as long as usual
   std::uint32_t profiler_shadow = 0;            ///< one of so many reductions also runs natively; 0: none
+  std::uint32_t profiler_calibrate = 0;         ///< so many of each class also run natively; 0: none
 };
 
 struct Variable {

@@ -18,7 +18,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Hello>);
 
-constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '4'};
+constexpr std::array<char, 8> kMagic = {'D', 'e', 't', 'C', 'C', 'L', ' ', '5'};
 
 template <std::size_t N>
 void assign(std::array<char, N>& target, std::string_view text) {
@@ -74,6 +74,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
          c.tuning == nullptr ? "none" : fmt::format("{:016x}", plan::tuner::hash(*c.tuning)));
   assign(hello.settings[10], fmt::to_string(c.profiler_shadow));
   assign(hello.settings[11], c.peer_blocks ? fmt::to_string(*c.peer_blocks) : "auto");
+  assign(hello.settings[12], fmt::to_string(c.profiler_calibrate));
   hello.host = host_number();
   hello.domain = hello.host;
   hello.process = process_number();

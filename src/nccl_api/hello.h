@@ -20,7 +20,7 @@ struct Hello {
   static constexpr std::size_t kName = 128;
 
   std::array<char, 8> magic{};
-  std::array<Text, 12> settings{};   ///< as written in the environment; see kSettingNames
+  std::array<Text, 13> settings{};   ///< as written in the environment; see kSettingNames
   std::uint64_t address_bytes = 0;   ///< of the worker's address
   std::uint64_t host = 0;            ///< host_number()
   std::uint64_t domain = 0;          ///< domain_number(): ranks of the same one are near each other
@@ -28,17 +28,24 @@ struct Hello {
   std::array<char, 32> gpu{};        ///< its PCI bus id; empty where it is not known, or on host memory
   std::uint32_t job_rank = 0;        ///< the process's number in its job
   std::uint32_t creation_order = 0;  ///< of the communicator, in the process
+  std::uint64_t samples = 0;         ///< 1: on GPUs this rank can sample reductions (sample_choice.h)
   std::array<char, kName> name{};    ///< the communicator's, where the program gives it one
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
-inline constexpr std::array<std::string_view, 12> kSettingNames = {
-    "DetCCL's version",       "DETCCL_CONTRACT",
-    "DETCCL_SCHEDULE",        "DETCCL_CHUNK",
-    "DETCCL_PROVE",           "DETCCL_SCRATCH",
-    "DETCCL_FALLBACK",        "NCCL_ALGO",
-    "DETCCL_GROUP",           "the figures of DETCCL_TUNING",
-    "DETCCL_PROFILER_SHADOW", "DETCCL_PEER_BLOCKS"};
+inline constexpr std::array<std::string_view, 13> kSettingNames = {"DetCCL's version",
+                                                                   "DETCCL_CONTRACT",
+                                                                   "DETCCL_SCHEDULE",
+                                                                   "DETCCL_CHUNK",
+                                                                   "DETCCL_PROVE",
+                                                                   "DETCCL_SCRATCH",
+                                                                   "DETCCL_FALLBACK",
+                                                                   "NCCL_ALGO",
+                                                                   "DETCCL_GROUP",
+                                                                   "the figures of DETCCL_TUNING",
+                                                                   "DETCCL_PROFILER_SHADOW",
+                                                                   "DETCCL_PEER_BLOCKS",
+                                                                   "DETCCL_PROFILER_CALIBRATE"};
 
 /// A number that no other process has, also where containers of a host have the same process ids.
 std::uint64_t process_number();

@@ -86,7 +86,10 @@ void Lane::start_next() {
     part_ = Part::barrier;
     return start(sampling.agreement());
   }
-  if (!asked_ && sampling.due()) return start_agreement();
+  if (!asked_) {
+    sample_ = sampling.choice.due(queue_.front().call);
+    if (sample_ != Sample::no) return start_agreement();
+  }
   asked_ = false;
   start_reduction();
 }
@@ -202,7 +205,8 @@ void Lane::tell_pair() {
   profile::Operation more;
   more.native = pair_->native;
   if (const auto& teller = communicator_->shadow()->teller; teller != nullptr)
-    teller->tell(call_, profile::Moment::paired, pair_->ours, more);
+    teller->tell(call_, sample_ == Sample::shadow ? profile::Moment::paired : profile::Moment::calibrated,
+                 pair_->ours, more);
   pair_.reset();
 }
 

@@ -75,9 +75,10 @@ class Lane {
     std::uint64_t ours = 0, native = 0;  ///< nanoseconds, of the whole call
   };
   std::optional<Pair> pair_;
-  std::uint64_t before_ = 0;  ///< nanoseconds from its call to what the ranks do together
-  bool asked_ = false;        ///< whether the reduction at hand is to be sampled
-  bool barrier_due_ = false;  ///< before a pair, and between its two
+  std::uint64_t before_ = 0;    ///< nanoseconds from its call to what the ranks do together
+  Sample sample_ = Sample::no;  ///< whether the reduction at hand is to be sampled, …
+  bool asked_ = false;          ///< … and the ranks have agreed on it
+  bool barrier_due_ = false;    ///< before a pair, and between its two
   std::uint64_t finished_steps_ = 0, steps_seen_ = 0;
   Clock::time_point last_step_ = Clock::now();
   ncclResult_t result_ = ncclSuccess;

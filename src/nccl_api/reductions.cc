@@ -158,9 +158,9 @@ TracedCall traced(const Call& c) {
           c.stream};
 }
 
-/// DETCCL_PROFILER_SHADOW: a reduction may have to run natively as well.
+/// Whether a reduction may have to run natively as well.
 bool sampled() {
-  return runtime().environment.configuration().profiler_shadow != 0;
+  return samples(runtime().environment.configuration());
 }
 
 ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Call& c,

@@ -5,15 +5,8 @@
 
 #include "contract/types.h"
 #include "nccl_api/teller.h"
-#include "profile/mix.h"
 
 namespace detccl::nccl_api {
-
-bool Sampling::due() {
-  if (every_ == 0) return false;
-  const std::uint64_t number = reductions_++;
-  return number % every_ == profile::mixed(number / every_) % every_;
-}
 
 Sampling::Willing Sampling::look_at(const QueuedReduction& reduction) {
   const engine::Reduction& call = reduction.call;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shadow sampling on host memory (DETCCL_PROFILER_SHADOW): one of every K reductions of a communicator also
-// runs natively, into memory of its own, so that a profiler has a native time for it. Its input and result
-// are as without.
+// On host memory: how a reduction is sampled (sample_choice.h). Its input and result are as without.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +7,16 @@
 #include <vector>
 
 #include "nccl_api/queued_reduction.h"
+#include "nccl_api/sample_choice.h"
 
 namespace detccl::nccl_api {
 
 /// One communicator's. One thread at a time.
 class Sampling {
  public:
-  /// `every`: K; 0: nothing is sampled.
-  Sampling(std::uint64_t every, std::uint32_t ranks) : every_(every), ranks_(ranks) {}
+  Sampling(const SampleChoice& which, std::uint32_t ranks) : choice(which), ranks_(ranks) {}
 
-  /// To be asked once for each reduction, in their order, so that it is the same on all ranks. Of each K the
-  /// one that is due changes, for programs repeat themselves.
-  bool due();
+  SampleChoice choice;
 
   /// What a rank can do; the ranks agree on the least of them.
   enum Willing : std::int32_t { not_at_all = 0, native_first = 1, in_any_order = 2 };
@@ -44,9 +40,8 @@ class Sampling {
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
  private:
-  std::uint64_t every_;
   std::uint32_t ranks_;
-  std::uint64_t reductions_ = 0, pairs_ = 0;
+  std::uint64_t pairs_ = 0;
   const char* obstacle_ = nullptr;
   std::vector<std::byte> memory_;
 };

@@ -198,4 +198,12 @@ bool take_profiler_shadow(std::string_view text, Configuration& c) {
   return true;
 }
 
+/// The report takes six pairs at least, and a summary keeps 128.
+bool take_profiler_calibrate(std::string_view text, Configuration& c) {
+  const auto calls = parse_number(text);
+  if (!calls || (*calls != 0 && (*calls < 6 || *calls > 128))) return false;
+  c.profiler_calibrate = static_cast<std::uint32_t>(*calls);
+  return true;
+}
+
 }  // namespace detccl::nccl_api

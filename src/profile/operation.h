@@ -26,7 +26,7 @@ struct Operation {
   std::uint64_t count = 0;  ///< as in the call
   /// measured: what the time went into, where it is known; else all are 0.
   std::uint64_t transfer = 0, fold = 0, wait = 0;
-  std::uint64_t native = 0;      ///< paired
+  std::uint64_t native = 0;      ///< paired, calibrated
   const char* reason = nullptr;  ///< not_paired
 };
 
@@ -37,6 +37,7 @@ enum class Moment : std::uint32_t {
   paired,      ///< it took `nanoseconds`, and the same reduction, run natively beside it, `native`
   not_paired,  ///< it should have been, but could not be
   stepped,     ///< step `count` of the program begins; nothing else of the operation counts
+  calibrated,  ///< as paired, in a calibration
 };
 
 /// Any thread; does not throw, and calls nothing of CUDA's or NCCL's. Moments that it does not know are none

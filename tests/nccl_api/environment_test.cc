@@ -145,7 +145,11 @@ TEST(Environment, ABadValueIsToldWithWhatIsAllowed) {
                                         "DETCCL_TRACE_STEPS=5-4",
                                         "DETCCL_TRACE_STEPS=a-b",
                                         "DETCCL_TRACE_RANKS=1,,2",
-                                        "DETCCL_TRACE_RANKS=1-"};
+                                        "DETCCL_TRACE_RANKS=1-",
+                                        "DETCCL_PROFILER_SHADOW=often",
+                                        "DETCCL_PROFILER_CALIBRATE=1M",
+                                        "DETCCL_PROFILER_CALIBRATE=5",
+                                        "DETCCL_PROFILER_CALIBRATE=129"};
   for (const std::string& entry : bad) {
     const Environment e = read({entry});
     ASSERT_EQ(e.problems().size(), 1u) << entry;

@@ -221,6 +221,62 @@ TEST_F(Host, SamplingLeavesBitsAsTheyAre) {
   }
 }
 
+TEST_F(Host, CalibrationIsTheSecondToSeventhCallOfEachClass) {
+  const RunResult without = run_ranks(3, options({{"DETCCL_PROFILER_EVENTS", "off"}}), reduce_in_all_ways);
+  ASSERT_TRUE(without.ok()) << without.report();
+  const Folder folder;
+  const RunResult with =
+      run_ranks(3, options({{"DETCCL_PROFILER_CALIBRATE", "6"}, {"DETCCL_PROFILER_DIR", folder.file("s")}}),
+                reduce_in_all_ways);
+  ASSERT_TRUE(with.ok()) << with.report();
+  EXPECT_EQ(with.memory, without.memory) << "the bits";
+  for (const json& s : summaries(folder.file("s"), true, 3)) {
+    ASSERT_EQ(s.at("classes").size(), 3u) << s;
+    for (const json& c : s.at("classes")) {
+      EXPECT_EQ(c.at("calibration").at("count"), 6) << c;
+      EXPECT_EQ(c.at("calibration").at("kept_ns").size(), 12u) << c;
+      EXPECT_FALSE(c.contains("pairs")) << c;
+      EXPECT_EQ(c.at("gpu").at("count"), c.at("count").get<int>() - 6) << c;
+    }
+    EXPECT_FALSE(s.contains("not_paired")) << s;
+  }
+  const Outcome report =
+      run(DETCCL_BINARY " overhead " + folder.file("s") + " --json " + folder.file("report.json"));
+  EXPECT_EQ(report.exit_code, 0) << report.output;
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = report.output.find("(calibration, 6 pairs)", at)) != std::string::npos; ++at)
+    ++found;
+  EXPECT_EQ(found, 3u) << report.output;
+}
+
+TEST_F(Host, CalibrationAmongGroupsAndShadowSamples) {
+  const RunResult result = run_ranks(
+      2, options({{"DETCCL_PROFILER_CALIBRATE", "8"}, {"DETCCL_PROFILER_SHADOW", "3"}}), [](Rank& rank) {
+        ncclComm_t comm = rank.communicator();
+        for (int round = 0; round < 3; ++round) {
+          if (rank.rank() == 0) require(ncclGroupStart(), ncclSuccess, "ncclGroupStart");
+          std::vector<std::vector<float>> data{values(rank.rank(), round, kCount),
+                                               values(rank.rank(), 9, kCount)};
+          for (auto& d : data)
+            require(ncclAllReduce(d.data(), d.data(), kCount, ncclFloat32, ncclSum, comm, nullptr),
+                    ncclSuccess, "ncclAllReduce");
+          if (rank.rank() == 0) require(ncclGroupEnd(), ncclSuccess, "ncclGroupEnd");
+        }
+        for (int call = 0; call < 9; ++call)
+          all_reduce(rank, comm, call);
+        require(ncclCommDestroy(comm), ncclSuccess, "ncclCommDestroy");
+      });
+  ASSERT_TRUE(result.ok()) << result.report();
+  const auto all = ours(2);
+  for (const json& s : all) {
+    const json& c = class_of(s, "AllReduce");
+    EXPECT_EQ(c.at("pairs").at("count"), 3) << "of 9 calls alone";
+    // Of the calls 2 to 9 five are in groups, and one of the others is a shadow sample.
+    EXPECT_EQ(c.at("calibration").at("count"), 2) << c;
+  }
+  EXPECT_EQ(all[0].at("not_paired").at("grouped"), all[1].at("not_paired").at("elsewhere"));
+}
+
 TEST_F(Host, RanksThatGroupOtherwiseAgreeNotToSample) {
   const RunResult result = run_ranks(2, options({{"DETCCL_PROFILER_SHADOW", "2"}}), [](Rank& rank) {
     ncclComm_t comm = rank.communicator();

@@ -146,7 +146,8 @@ TEST(Overhead, WithoutABaselineItIsUnknown) {
 }
 
 /// Of a rank's operations of 1 ms, `pairs` that took 1.25 times a native one, give or take.
-void write_sampled(Communicator& c, int rank, int pairs, const std::string& file) {
+void write_sampled(Communicator& c, int rank, int pairs, const std::string& file,
+                   Moment kind = Moment::paired) {
   std::mt19937_64 noise(static_cast<unsigned>(rank) + 1);
   std::uniform_int_distribution<std::uint64_t> natives(500'000, 1'500'000);
   std::uniform_real_distribution<double> jitter(0.97, 1.03);
@@ -160,7 +161,7 @@ void write_sampled(Communicator& c, int rank, int pairs, const std::string& file
   for (int i = 0; i < pairs; ++i) {
     operation.native = natives(noise);
     const double ours = 1.25 * jitter(noise) * static_cast<double>(operation.native);
-    c.observe(operation, Moment::paired, static_cast<std::uint64_t>(ours));
+    c.observe(operation, kind, static_cast<std::uint64_t>(ours));
   }
   operation.reason = "grouped";
   c.observe(operation, Moment::not_paired, 0);
@@ -196,6 +197,39 @@ TEST(Overhead, FromTheRunsOwnPairs) {
     EXPECT_NEAR(row.at("native_us").get<double>(), 1000, 200);
     EXPECT_NE(outcome.output.find("(shadow, 300 pairs)"), std::string::npos) << outcome.output;
   }
+}
+
+/// A row's source of native time, as the JSON and the text say it.
+std::string source_of(const Folder& folder, const std::string& arguments) {
+  const auto [outcome, document] = overhead(folder, arguments);
+  const json& row = document.at("communicators").at(0).at("operations").at(0);
+  const std::string source = row.value("native_from", "unknown");
+  EXPECT_NE(outcome.output.find(source == "baseline" || source == "unknown" ? source : "(" + source + ", "),
+            std::string::npos)
+      << outcome.output;
+  return source;
+}
+
+TEST(Overhead, FromACalibrationWhereThereIsNothingBetter) {
+  const Folder folder;
+  const std::string few = folder.file("few.json"), enough = folder.file("enough.json"),
+                    sampled = folder.file("sampled.json");
+  Communicator c(1, {6, 0x1000, "world", 0, 2, 1});
+  our_call(c, {.ranks = 2}, 0, "direct", 1024, 1'000'000);
+  write_sampled(c, 0, 5, few, Moment::calibrated);
+  write_sampled(c, 0, 15, enough, Moment::calibrated);
+  write_sampled(c, 0, 6, sampled);
+  const std::string baseline = " --baseline " + write_job(folder, "native", {.ranks = 2, .native = true}),
+                    other = " --baseline " + write_job(folder, "other", {.ranks = 4, .native = true});
+  EXPECT_EQ(source_of(folder, few), "unknown");
+  EXPECT_EQ(source_of(folder, enough), "calibration");
+  EXPECT_EQ(source_of(folder, enough + other), "calibration") << "that baseline has no such communicator";
+  EXPECT_EQ(source_of(folder, enough + baseline), "baseline");
+  EXPECT_EQ(source_of(folder, sampled + baseline), "shadow");
+  EXPECT_EQ(source_of(folder, sampled), "shadow");
+  const json row = overhead(folder, enough).document.at("communicators").at(0).at("operations").at(0);
+  EXPECT_EQ(row.at("pairs"), 20);
+  EXPECT_NEAR(row.at("overhead").at("ratio").get<double>(), 0.25, 0.03);
 }
 
 TEST(Overhead, ShareOfStepTime) {

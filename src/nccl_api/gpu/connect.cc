@@ -84,7 +84,7 @@ std::string bus_id() {
 }
 
 ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& exchange, bool gathers,
-                   std::vector<Hello>& hellos) {
+                   bool samples, std::vector<Hello>& hellos) {
   hellos.resize(static_cast<std::size_t>(communicator.ranks()));
   Hello own = make_hello(runtime().environment.configuration(), 0, "");
   set_algorithms(own, algorithms());
@@ -92,6 +92,7 @@ ncclResult_t agree(Communicator& communicator, Reserve& reserve, NcclExchange& e
   const std::string gpu = bus_id();
   set_gpu(own, gpu);
   own.domain = domain_number(find_fabric(gpu.c_str()), own.host);
+  own.samples = samples ? 1 : 0;
   engine::cuda::all_gather_host(reserve, exchange, static_cast<std::uint32_t>(communicator.rank()),
                                 static_cast<std::uint32_t>(communicator.ranks()), gathers, &own,
                                 hellos.data(), sizeof own);
@@ -184,8 +185,11 @@ ncclResult_t make_shadow(Communicator& communicator) {
   std::unique_ptr<NcclExchange> exchange;
   std::vector<Hello> hellos;
   std::unique_ptr<Reserve> reserve;
+  std::unique_ptr<Sampler> sampler;
   const ncclResult_t reserved = gpu_guarded([&] {
     reserve = make_reserve(static_cast<std::uint32_t>(communicator.ranks()));
+    const Configuration& c = runtime().environment.configuration();
+    if (samples(c) && communicator.ranks() > 1) sampler = std::make_unique<Sampler>(c);
     return ncclSuccess;
   });
   if (communicator.ranks() == 1) {
@@ -193,7 +197,8 @@ ncclResult_t make_shadow(Communicator& communicator) {
   } else {
     result = split(communicator, reserved == ncclSuccess, exchange);
     if (reserved != ncclSuccess) return reserved;
-    if (result == ncclSuccess) result = agree(communicator, *reserve, *exchange, gathers, hellos);
+    const bool able = sampler != nullptr && sampler->able();
+    if (result == ncclSuccess) result = agree(communicator, *reserve, *exchange, gathers, able, hellos);
     if (result != ncclSuccess) return result;
   }
   const engine::Settings settings = engine_settings(runtime().environment.configuration(), false, hellos);
@@ -208,7 +213,8 @@ ncclResult_t make_shadow(Communicator& communicator) {
   auto stopwatch = std::make_unique<Stopwatch>(
       settings, communicator_number(hellos), static_cast<std::uint32_t>(communicator.rank()),
       static_cast<std::uint32_t>(communicator.ranks()), engine->peers() != nullptr);
-  communicator.set_gpu(std::make_shared<Shadow>(std::move(engine), std::move(stopwatch)));
+  if (sampler != nullptr) sampler->begin(hellos, *engine, stopwatch->teller());
+  communicator.set_gpu(std::make_shared<Shadow>(std::move(engine), std::move(stopwatch), std::move(sampler)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));
   return ncclSuccess;
 }

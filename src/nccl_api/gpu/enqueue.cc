@@ -7,6 +7,7 @@
 #include "nccl_api/connect.h"
 #include "nccl_api/gpu/gpu_border.h"
 #include "nccl_api/gpu/shadow.h"
+#include "nccl_api/runtime.h"
 #include "profile/range.h"
 
 namespace detccl::nccl_api::gpu {
@@ -66,23 +67,50 @@ engine::cuda::StreamCall stream_call(const QueuedReduction& reduction) {
   return call;
 }
 
-ncclResult_t put_on_streams(std::span<const Queued> queue, const std::vector<Participant>& participants) {
+/// `timed`: whether they may be measured.
+void put_on_streams(std::span<const Queued> queue, const std::vector<Participant>& participants,
+                    bool timed = true) {
   std::vector<engine::cuda::Work> work;
+  std::vector<Stopwatch*> stopwatches;
   for (const Participant& participant : participants) {
-    work.push_back({&static_cast<Shadow&>(*participant.shadow).engine(), {}});
+    Shadow& shadow = static_cast<Shadow&>(*participant.shadow);
+    engine::cuda::Work its{&shadow.engine(), {}};
     for (const auto& [communicator, reduction] : queue) {
-      if (communicator.get() == participant.communicator) work.back().calls.push_back(stream_call(reduction));
+      if (communicator.get() == participant.communicator) its.calls.push_back(stream_call(reduction));
     }
+    if (its.calls.empty()) continue;
+    work.push_back(std::move(its));
+    stopwatches.push_back(&shadow.stopwatch());
   }
   for (std::size_t i = 0; i < work.size(); ++i)
-    static_cast<Shadow&>(*participants[i].shadow).stopwatch().before(work[i].calls);
+    stopwatches[i]->before(work[i].calls, timed);
   {
     const profile::Range range("enqueue");  // of the host's time; the GPU's is the kernels' own
     engine::cuda::enqueue(work);
   }
-  for (const Participant& participant : participants)
-    static_cast<Shadow&>(*participant.shadow).stopwatch().after();
-  return ncclSuccess;
+  for (Stopwatch* stopwatch : stopwatches)
+    stopwatch->after();
+}
+
+Sampler* sampler_of(const Communicator& communicator, const std::vector<Participant>& participants) {
+  const auto found = std::find_if(participants.begin(), participants.end(),
+                                  [&](const Participant& p) { return p.communicator == &communicator; });
+  return static_cast<Shadow&>(*found->shadow).sampler();
+}
+
+/// A reduction that is sampled goes by itself, after those before it and before those after it. All ranks
+/// come to the same ones, however they group them: a group is cut there.
+void put_in_parts(std::span<const Queued> queue, const std::vector<Participant>& participants) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    Sampler* const sampler = sampler_of(*queue[i].first, participants);
+    const Sample sample = sampler == nullptr ? Sample::no : sampler->due(queue[i].second);
+    if (sample == Sample::no) continue;
+    if (i > first) put_on_streams(queue.subspan(first, i - first), participants);
+    sampler->run(queue[i].second, sample, [&] { put_on_streams(queue.subspan(i, 1), participants, false); });
+    first = i + 1;
+  }
+  if (first < queue.size()) put_on_streams(queue.subspan(first), participants);
 }
 
 }  // namespace
@@ -96,7 +124,15 @@ ncclResult_t enqueue(std::span<const Queued> queue) {
     }
     std::vector<Participant> participants;
     ncclResult_t result = connect_first(entered.all(), participants);
-    if (result == ncclSuccess) result = gpu_guarded([&] { return put_on_streams(queue, participants); });
+    if (result == ncclSuccess) {
+      result = gpu_guarded([&] {
+        if (samples(runtime().environment.configuration()))
+          put_in_parts(queue, participants);
+        else
+          put_on_streams(queue, participants);
+        return ncclSuccess;
+      });
+    }
     if (result == ncclSuccess) return result;
     // Ranks may have got different numbers of reductions under way.
     for (Communicator* communicator : entered.all()) {

@@ -36,6 +36,7 @@ Shadow::~Shadow() {
   try {
     const engine::cuda::OnDevice guard(engine_->device());
     const engine::cuda::OutsideCapture outside;
+    sampler_.reset();
     stopwatch_.reset();
     engine_.reset();
   } catch (const engine::cuda::CudaError& e) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engine/cuda/stream_engine.h"
+#include "nccl_api/gpu/sampler.h"
 #include "nccl_api/gpu/stopwatch.h"
 #include "nccl_api/gpu_shadow.h"
 
@@ -12,12 +13,15 @@ namespace detccl::nccl_api::gpu {
 /// Our communicator, made from the program's, and the engine that runs over it.
 class Shadow final : public GpuShadow {
  public:
-  Shadow(std::unique_ptr<engine::cuda::StreamEngine> engine, std::unique_ptr<Stopwatch> stopwatch)
-      : engine_(std::move(engine)), stopwatch_(std::move(stopwatch)) {}
+  /// `sampler`: null where none is asked for.
+  Shadow(std::unique_ptr<engine::cuda::StreamEngine> engine, std::unique_ptr<Stopwatch> stopwatch,
+         std::unique_ptr<Sampler> sampler)
+      : engine_(std::move(engine)), stopwatch_(std::move(stopwatch)), sampler_(std::move(sampler)) {}
   ~Shadow() override;
 
   engine::cuda::StreamEngine& engine() { return *engine_; }
   Stopwatch& stopwatch() { return *stopwatch_; }
+  Sampler* sampler() { return sampler_.get(); }
 
   ncclResult_t before_native(cudaStream_t stream) override;
   ncclResult_t after_native(cudaStream_t stream, bool later) override;
@@ -29,6 +33,7 @@ class Shadow final : public GpuShadow {
  private:
   std::unique_ptr<engine::cuda::StreamEngine> engine_;
   std::unique_ptr<Stopwatch> stopwatch_;
+  std::unique_ptr<Sampler> sampler_;
 };
 
 /// The real library's functions.

@@ -25,8 +25,10 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  /// Before `calls` are put on their streams as one batch, …
-  void before(const std::vector<engine::cuda::StreamCall>& calls);
+  Teller& teller() { return teller_; }
+
+  /// Before `calls` are put on their streams as one batch, …; `timed`: whether they may be measured.
+  void before(const std::vector<engine::cuda::StreamCall>& calls, bool timed = true);
   /// … and after.
   void after();
 

@@ -31,6 +31,9 @@ class NcclExchange {
   /// Every rank's `bytes` bytes at `from` to `to`, in rank order; `from` may be its own place there.
   void all_gather(const void* from, void* to, std::size_t bytes, cudaStream_t stream);
 
+  /// For what else NCCL can do with it; throws where it has been aborted.
+  ncclComm_t communicator() const { return live(); }
+
   /// The end of a sound communicator: waits for what is under way on it. Collective.
   ncclResult_t destroy();
   /// The end in any other case: what is under way stops, also on the GPU.

@@ -2,8 +2,8 @@
 """Runs what was chosen, part by part; rows are there as soon as they are known."""
 import os
 
-from harness import clock, compare, groups, native_columns, nccl_tests, profiler, promises, report, sanitizers, traces
-from harness import workloads
+from harness import clock, compare, groups, native_columns, nccl_tests, profiler, promises, report, sampling
+from harness import sanitizers, traces, workloads
 from harness.bench import nccl_version
 from harness.job import STOP
 from harness.pool import side_by_side
@@ -110,6 +110,8 @@ class Session:
             self.one_by_one("sanitizers", sanitizers.rows(settings, plan.sanitizers))
         if plan.profiler:
             self.one_by_one("profiler", profiler.rows(settings, bench))
+        if plan.sampling:
+            self.one_by_one("sampling", sampling.rows(settings, bench))
         if plan.nccl_tests:
             self.one_by_one("nccl-tests", nccl_tests.rows(settings, bench, settings.nccl_tests))
         if plan.native_columns:

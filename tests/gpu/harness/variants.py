@@ -34,6 +34,10 @@ def variants(kind, quick):
     yield Variant("traced", {"DETCCL_TRACE": "1"}, cases=some + ["graph.*", "comm.*", "end.*", "collectives.*",
                                                                  "arguments.*", "registered.*", "scalar.*"],
                   cycles=4, alone=True)
+    if kind != "host" or not quick:  # each of them also runs natively
+        yield Variant("sampled", {"DETCCL_PROFILER_SHADOW": "1"},
+                      cases=some + ["graph.*", "comm.*", "end.*", "collectives.*", "arguments.*", "registered.*",
+                                    "scalar.*"], alone=True)
     yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)
     if quick:
         return

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of a communicator's reductions also run natively, into memory of their own, so that a profiler has a
+// native time for them: DETCCL_PROFILER_SHADOW and DETCCL_PROFILER_CALIBRATE.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "engine/reduction.h"
+#include "nccl_api/environment.h"
+#include "nccl_api/hello.h"
+
+namespace detccl::nccl_api {
+
+enum class Sample : std::uint8_t { no, shadow, calibration };
+
+/// One communicator's. One thread at a time.
+class SampleChoice {
+ public:
+  /// `every`: one of so many reductions is a shadow sample; 0: none. `calibrations`: so many of each class
+  /// (collective, type, power of two of bytes) are calibrations, from the second on, as the first one has
+  /// connections and plans to make.
+  SampleChoice(std::uint32_t every, std::uint32_t calibrations)
+      : every_(every), calibrations_(calibrations) {}
+  explicit SampleChoice(const Configuration& configuration)
+      : SampleChoice(configuration.profiler_shadow, configuration.profiler_calibrate) {}
+
+  /// To be asked once for each reduction, in their order, so that it is the same on all ranks. Of each K the
+  /// one that is a shadow sample changes, for programs repeat themselves.
+  Sample due(const engine::Reduction& call);
+
+ private:
+  bool is_calibration(const engine::Reduction& call);
+
+  std::uint32_t every_, calibrations_;
+  std::uint64_t reductions_ = 0;
+  std::map<std::uint32_t, std::uint32_t> seen_;  ///< of each class, while it is calibrated
+};
+
+/// On GPUs: what keeps a communicator's reductions from being sampled although this rank could, as a profiler
+/// is told; null: nothing. `hellos`: of the communicator's ranks, so that all come to the same.
+const char* find_sampling_obstacle(std::span<const Hello> hellos);
+
+/// Whether the environment asks for samples.
+inline bool samples(const Configuration& configuration) {
+  return configuration.profiler_shadow != 0 || configuration.profiler_calibrate != 0;
+}
+
+}  // namespace detccl::nccl_api
