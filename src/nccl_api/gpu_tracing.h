@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "nccl_api/nccl_headers.h"
+#include "recorder/detail.h"
 #include "recorder/recorder.h"
 #include "recorder/sites.h"
 
@@ -36,6 +37,7 @@ class GpuTracing {
     cudaStream_t stream = nullptr;
     std::uint64_t output_bytes = 0;
     std::uint64_t* counter = nullptr;  ///< in the device's memory
+    recorder::Details details;         ///< where records are detailed
   };
   /// The input's digest goes on the stream. `site`: `captured` and `communicator` are set here.
   virtual std::optional<Operation> before(Communicator& communicator, recorder::Site site, const void* input,
