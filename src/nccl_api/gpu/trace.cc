@@ -108,7 +108,7 @@ class Tracing final : public GpuTracing {
       site.record.flags |= trace::kGraph;
       site.record.start_ns = 0;  // it runs whenever the graph does
     }
-    Operation operation{its, {}, stream, site.output_bytes, its->counter(site.record), {}};
+    Operation operation{its, {}, stream, site.output_bytes, capture, its->counter(site.record), nullptr, {}};
     const recorder::cuda::Payload payload{input, site.input_bytes};
     const auto place = its->device.sites().add(std::move(site));
     if (!place) throw std::runtime_error("too many operations are under way, or captured");
@@ -121,31 +121,29 @@ class Tracing final : public GpuTracing {
       check(recorder::cuda::begin(operation.details, payload, stream), "the digests of chunks");
       return operation;
     }
-    recorder::Accumulator* accumulator = its->device.accumulator(place->accumulator);
+    operation.accumulator = its->device.accumulator(place->accumulator);
     its->order.before(stream, capture);
-    check(recorder::cuda::digest(payload, &accumulator->input, stream), "a digest");
+    check(recorder::cuda::digest(payload, &operation.accumulator->input, stream), "a digest");
     return operation;
   }
 
   void end(const Operation& operation, const void* output) {
     Traced& its = static_cast<Traced&>(*operation.communicator);
     const engine::cuda::OnDevice guard(its.on);
-    const engine::cuda::CaptureId capture = engine::cuda::capture_of(operation.stream);
     const recorder::cuda::Payload payload{output, operation.output_bytes};
     const std::uint64_t site = operation.place.site;
-    its.order.before(operation.stream, capture);
+    its.order.before(operation.stream, operation.capture);
     its.device.sites().commit(site);
     if (recorder_.options().detailed()) {
       check(recorder::cuda::end({its.device.ring(), site, operation.counter, operation.details}, payload,
                                 operation.stream),
             "a record");
     } else {
-      recorder::Accumulator* accumulator = its.device.accumulator(operation.place.accumulator);
-      check(recorder::cuda::record({its.device.ring(), site, operation.counter, accumulator}, payload,
-                                   operation.stream),
+      check(recorder::cuda::record({its.device.ring(), site, operation.counter, operation.accumulator},
+                                   payload, operation.stream),
             "a record");
     }
-    its.order.after(operation.stream, capture);
+    its.order.after(operation.stream, operation.capture);
   }
 
   recorder::Recorder& recorder_;

@@ -43,7 +43,6 @@ class TracedDevice {
   const recorder::Ring& ring() const { return memory_.ring(); }
   recorder::Accumulator* accumulator(std::uint32_t number) {
     const std::lock_guard lock(mutex_);
-    const engine::cuda::OutsideCapture outside;
     recorder::Accumulator* at = nullptr;
     engine::cuda::check(memory_.accumulator(number, at), "memory for digests");
     return at;
@@ -51,14 +50,12 @@ class TracedDevice {
   recorder::Details details(std::uint32_t number, const recorder::Chunks& input,
                             const recorder::Chunks& output) {
     const std::lock_guard lock(mutex_);
-    const engine::cuda::OutsideCapture outside;
     recorder::Details at;
     engine::cuda::check(memory_.details(number, input, output, at), "memory for digests of chunks");
     return at;
   }
   std::uint64_t* counter() {
     const std::lock_guard lock(mutex_);
-    const engine::cuda::OutsideCapture outside;
     std::uint64_t* at = nullptr;
     engine::cuda::check(memory_.counter(at), "memory for counters");
     return at;

@@ -32,12 +32,16 @@ cudaError_t DeviceRing::map_host_memory(std::size_t bytes, void*& host, void*& d
 }
 
 cudaError_t DeviceRing::allocate(void*& memory, std::size_t bytes) {
+  // The thread may be capturing a stream, which forbids what follows, but for this mode.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   cudaStream_t stream = nullptr;
   cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, bytes, stream);
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   return error;
 }
 

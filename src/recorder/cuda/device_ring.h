@@ -34,7 +34,7 @@ class DeviceRing {
   RingControl* host_control() const { return host_control_; }
 
   /// The accumulator of this number, and a counter that has not been given before. They begin as zero.
-  /// Further memory is allocated as init() does, where it is needed.
+  /// Further memory is allocated where it is needed, also while the thread is capturing other streams.
   cudaError_t accumulator(std::uint32_t number, Accumulator*& at);
   cudaError_t counter(std::uint64_t*& at);
 
