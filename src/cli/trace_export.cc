@@ -190,12 +190,13 @@ class Chrome : public Sink {
   }
 
   bool record(const trace::Record& r, const trace::RunInfo& run, const trace::Tables& tables) override {
-    // Where times were not taken, operations stand a microsecond apart.
+    // Where times were not taken, operations stand a microsecond apart; those of graphs have no start.
     const bool timed = r.duration_ns != trace::kNoDuration;
-    const double start = timed ? (static_cast<double>(run.start_ns) - static_cast<double>(base_ns_) +
-                                  static_cast<double>(r.start_ns)) /
-                                     1000
-                               : static_cast<double>(r.sequence);
+    const bool started = timed && (r.flags & trace::kGraph) == 0;
+    const double start = started ? (static_cast<double>(run.start_ns) - static_cast<double>(base_ns_) +
+                                    static_cast<double>(r.start_ns)) /
+                                       1000
+                                 : static_cast<double>(r.sequence);
     Json event = {{"ph", "X"},
                   {"name", profiling_name(r, tables)},
                   {"cat", group_name(r, tables)},

@@ -81,11 +81,9 @@ ncclResult_t check_environment() {
   for (const std::string& problem : runtime().environment.problems())
     line += (line.empty() ? "" : "; ") + problem;
   if (runtime().tracing != nullptr && !runtime().on_host) {
-    const char* const reason = gpu::unavailable() != nullptr ? "this build of DetCCL records host memory only"
-                               : runtime().environment.configuration().trace_chunk_bytes != 0
-                                   ? "on GPUs there are no tables of chunks; allowed: 0, 1"
-                                   : nullptr;
-    if (reason != nullptr) line += fmt::format("{}DETCCL_TRACE: {}", line.empty() ? "" : "; ", reason);
+    if (gpu::unavailable() != nullptr)
+      line += fmt::format("{}DETCCL_TRACE: this build of DetCCL records host memory only",
+                          line.empty() ? "" : "; ");
   }
   return line.empty() ? ncclSuccess : fail(ncclInvalidUsage, line);
 }

@@ -41,6 +41,7 @@ struct Configuration {
   bool prove = false;
   bool disable = false;
   bool trace = false;
+  bool trace_times = false;           ///< also on GPUs; on the host they are always there
   std::size_t trace_chunk_bytes = 0;  ///< of the chunk tables; 0: none
   std::string trace_folder = "detccl-trace";
   std::pair<std::uint32_t, std::uint32_t> trace_steps{0, 0xffffffff};  ///< first and last

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "nccl_api/nccl_headers.h"
+#include "recorder/detail.h"
 #include "recorder/recorder.h"
 #include "recorder/sites.h"
 
@@ -35,7 +36,10 @@ class GpuTracing {
     recorder::SiteTable::Place place;
     cudaStream_t stream = nullptr;
     std::uint64_t output_bytes = 0;
-    std::uint64_t* counter = nullptr;  ///< in the device's memory
+    std::uint64_t capture = 0;         ///< the graph that the stream is being captured into; 0: none
+    std::uint64_t* counter = nullptr;  ///< in the device's memory, as are these:
+    recorder::Accumulator* accumulator = nullptr;
+    recorder::Details details;  ///< instead, where records are detailed
   };
   /// The input's digest goes on the stream. `site`: `captured` and `communicator` are set here.
   virtual std::optional<Operation> before(Communicator& communicator, recorder::Site site, const void* input,

@@ -17,6 +17,7 @@
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
 #include "profile/range.h"
+#include "recorder/chunks.h"
 #include "recorder/context.h"
 
 namespace detccl::nccl_api {
@@ -137,6 +138,7 @@ recorder::Recorder* Tracing::recorder(const Communicator& first) {
   options.folder = configuration_.trace_folder;
   options.steps = {configuration_.trace_steps.first, configuration_.trace_steps.second};
   options.chunk_bytes = configuration_.trace_chunk_bytes;
+  options.times = configuration_.trace_times;
   const trace::RunInfo info = run_info(job, configuration_);
   start_ns_ = info.start_ns;
   recorder_ = std::make_unique<recorder::Recorder>(
@@ -163,16 +165,11 @@ std::uint64_t Tracing::key_of(Communicator& communicator, recorder::Recorder& to
 void Tracing::look_at(Pending& pending, const void* data, std::size_t bytes, bool is_output) {
   const profile::Range range("digest");
   (is_output ? pending.record.output : pending.record.input) = to_record(fingerprint::digest(data, bytes));
-  std::size_t chunk = configuration_.trace_chunk_bytes;
-  if (chunk == 0 || bytes == 0) return;
-  while (fingerprint::chunk_count(bytes, chunk) > trace::Writer::kMostChunks)
-    chunk *= 2;
-  std::vector<fingerprint::Sums> sums(fingerprint::chunk_count(bytes, chunk));
-  fingerprint::chunks(data, bytes, chunk, sums.data());
-  trace::ChunkTable table{0, bytes, chunk, is_output, {}};
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    table.digests.push_back(to_record(fingerprint::finish(sums[i], std::min(chunk, bytes - i * chunk))));
-  pending.tables.push_back(std::move(table));
+  if (configuration_.trace_chunk_bytes == 0 || bytes == 0) return;
+  const recorder::Chunks chunks = recorder::chunks_of(bytes, configuration_.trace_chunk_bytes);
+  std::vector<fingerprint::Sums> sums(chunks.count);
+  fingerprint::chunks(data, bytes, chunks.bytes, sums.data());
+  pending.tables.push_back(recorder::chunk_table(bytes, chunks.bytes, is_output, sums));
 }
 
 std::unique_ptr<Tracing::Pending> Tracing::before(std::shared_ptr<Communicator> communicator,

@@ -112,8 +112,9 @@ bool take_fallback(std::string_view text, Configuration& c) {
 bool take_trace(std::string_view text, Configuration& c) {
   constexpr std::string_view kChunks = "chunks:";
   c.trace = text != "0";
+  c.trace_times = text == "times";
   c.trace_chunk_bytes = 0;
-  if (text == "0" || text == "1") return true;
+  if (text == "0" || text == "1" || c.trace_times) return true;
   if (!text.starts_with(kChunks)) return false;
   const auto kilobytes = parse_number(text.substr(kChunks.size()));
   if (!kilobytes || *kilobytes == 0 || *kilobytes > (1u << 20)) return false;

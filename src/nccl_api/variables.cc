@@ -44,8 +44,9 @@ constexpr std::array kVariables = {
              "natively, with a warning that says why.",
              take_fallback},
     Variable{
-        "DETCCL_TRACE", "0", "0|1|chunks:N, N KB from 1",
-        "Record fingerprints of every operation's input and output; chunks:N: also of each N KB of them.",
+        "DETCCL_TRACE", "0", "0|1|times|chunks:N, N KB from 1",
+        "Record fingerprints of every operation's input and output; times: also on GPUs how long it takes; "
+        "chunks:N: that, and fingerprints of each N KB.",
         take_trace},
     Variable{"DETCCL_TRACE_DIR", "detccl-trace", "a folder",
              "Where the ranks' traces go. Those that are there are never overwritten.", take_trace_folder},

@@ -30,13 +30,17 @@ class Drain {
  private:
   void run();
   bool take_all();
+  bool next(Slot& slot);
   void take(const Slot& slot);
+  void add_details(const Site& site, trace::Record& record, Slot& sums,
+                   std::vector<trace::ChunkTable>& tables) const;
   void note_dropped(std::uint64_t dropped);
 
   RingReader reader_;
   SiteTable& sites_;
   Recorder& recorder_;
   std::function<void()> warn_;
+  std::vector<Slot> further_;  ///< of the record that is being taken
   std::uint64_t dropped_ = 0;  ///< told to the recorder
   std::atomic<std::uint64_t> taken_{0};
   std::atomic<bool> closing_{false};

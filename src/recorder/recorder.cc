@@ -53,9 +53,9 @@ void Recorder::append(trace::Record record, std::vector<trace::ChunkTable> table
   enqueue({record, current_phase(), std::move(tables)});
 }
 
-void Recorder::append_as_is(trace::Record record, std::string phase) {
+void Recorder::append_as_is(trace::Record record, std::string phase, std::vector<trace::ChunkTable> tables) {
   const std::lock_guard lock(mutex_);
-  if (!closing_) enqueue({record, std::move(phase), {}});
+  if (!closing_) enqueue({record, std::move(phase), std::move(tables)});
 }
 
 void Recorder::skip(std::uint64_t records) {

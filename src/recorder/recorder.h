@@ -31,6 +31,10 @@ struct Options {
   std::string folder;
   StepWindow steps;
   std::size_t chunk_bytes = 0;  ///< of the chunk tables, a multiple of 16; 0: none
+  bool times = false;           ///< also on GPUs: how long operations take
+
+  /// Whether a GPU's records are detailed (detail.h).
+  bool detailed() const { return times || chunk_bytes != 0; }
 };
 
 /// Any thread.
@@ -55,8 +59,9 @@ class Recorder {
   /// their sequence is set. A queue that is full drops it: the file has a gap then.
   void append(trace::Record record, std::vector<trace::ChunkTable> tables = {});
 
-  /// Queues a record that is complete but for its place in the file and the phase's number.
-  void append_as_is(trace::Record record, std::string phase);
+  /// Queues a record that is complete but for its place in the file and the phase's number; tables as in
+  /// append().
+  void append_as_is(trace::Record record, std::string phase, std::vector<trace::ChunkTable> tables = {});
   /// So many records were lost on their way here: the file has a gap.
   void skip(std::uint64_t records);
 

@@ -10,7 +10,8 @@
 
 namespace detccl::recorder {
 
-/// In host memory. A slot is written once it is free, and its `sequence` last.
+/// In host memory. A slot is written once it is free, and its `sequence` last. A detailed record (detail.h)
+/// goes on in the slots that follow its own.
 struct Slot {
   std::uint64_t sequence = 0;  ///< the slot's number in the ring, counted from 1; an earlier one: not written
   std::uint64_t site = 0;      ///< SiteTable's
@@ -46,25 +47,34 @@ struct Accumulator {
   std::uint64_t blocks = 0;  ///< of the output's kernel that have added their part
 };
 
-/// Takes a slot, or counts a record that finds none. `Memory`: atomic access to 64-bit words, as the side has
-/// it.
+/// A record for which there is no room. `Memory`: atomic access to 64-bit words, as the side has it.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
 template <class Memory>
-DETCCL_HD bool take_slot(const Ring& ring, std::uint64_t& slot) {
+DETCCL_HD void count_dropped(const Ring& ring) {
+  Memory::maximum(ring.control->dropped, Memory::add(ring.state->dropped, 1) + 1);
+}
+
+/// Takes `count` slots in a row, capacity at most, or counts a record that finds none; `slot`: the first
+/// one's number.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
+template <class Memory>
+DETCCL_HD bool take_slots(const Ring& ring, std::uint64_t count, std::uint64_t& slot) {
   std::uint64_t next = Memory::load(ring.state->next);
   for (;;) {
-    if (next - Memory::load(ring.state->read_seen) >= ring.capacity) {
+    if (next - Memory::load(ring.state->read_seen) >= ring.capacity - (count - 1)) {
       const std::uint64_t read = Memory::load_from_host(ring.control->read);
       Memory::store(ring.state->read_seen, read);
       // A slot's number that is out of date may be below `read`: then the exchange fails.
-      if (static_cast<std::int64_t>(next - read) >= static_cast<std::int64_t>(ring.capacity)) {
-        Memory::maximum(ring.control->dropped, Memory::add(ring.state->dropped, 1) + 1);
+      if (static_cast<std::int64_t>(next - read) >= static_cast<std::int64_t>(ring.capacity - (count - 1))) {
+        count_dropped<Memory>(ring);
         return false;
       }
     }
-    const std::uint64_t seen = Memory::compare_exchange(ring.state->next, next, next + 1);
+    const std::uint64_t seen = Memory::compare_exchange(ring.state->next, next, next + count);
     if (seen == next) break;
     next = seen;
   }
@@ -87,7 +97,7 @@ DETCCL_HD void write_record(const Ring& ring, std::uint64_t site, std::uint64_t*
   };
   *accumulator = {};
   std::uint64_t number = 0;
-  if (!take_slot<Memory>(ring, number)) return;
+  if (!take_slots<Memory>(ring, 1, number)) return;
   Slot& slot = ring.slots[number % ring.capacity];
   slot.site = site;
   slot.index = index;

@@ -249,4 +249,20 @@ TEST_F(TraceCommand, ExportsChromeAndCsv) {
   EXPECT_EQ(trace("export --format xml --out x " + a_).exit_code, 2);
 }
 
+TEST_F(TraceCommand, ExportsWhatAGraphReplayedWithoutAStart) {
+  auto records = perf::operations_of(shape_, 0);
+  for (trace::Record& record : records) {
+    record.flags |= trace::kGraph;
+    record.start_ns = 0;
+    record.duration_ns = 1500;
+  }
+  const std::string graph = folder_.file("graph"), chrome = folder_.file("chrome.json");
+  perf::write_rank(graph, shape_, 0, records);
+  ASSERT_EQ(trace("export --format chrome --out " + chrome + " " + graph).exit_code, 0);
+  const json events = json::parse(read(chrome))["traceEvents"];
+  ASSERT_EQ(events.size(), 121U);
+  EXPECT_EQ(events[8]["ts"], 7.0) << "a microsecond apart";
+  EXPECT_EQ(events[8]["dur"], 1.5);
+}
+
 }  // namespace

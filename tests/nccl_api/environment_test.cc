@@ -107,6 +107,7 @@ TEST(Environment, TakesWhatTracesAndGpusAreTold) {
           .configuration();
   EXPECT_TRUE(c.trace);
   EXPECT_EQ(c.trace_chunk_bytes, 64u << 10);
+  EXPECT_FALSE(c.trace_times);
   EXPECT_EQ(c.trace_folder, "/a b");
   EXPECT_EQ(c.trace_steps, std::pair(100u, 120u));
   ASSERT_EQ(c.trace_ranks.size(), 2u);
@@ -116,6 +117,10 @@ TEST(Environment, TakesWhatTracesAndGpusAreTold) {
   EXPECT_TRUE(c.fallback_native);
   EXPECT_EQ(read({"DETCCL_TRACE_STEPS=7"}).configuration().trace_steps, std::pair(7u, 7u));
   EXPECT_FALSE(read({"DETCCL_TRACE=0"}).configuration().trace);
+  const Configuration timed = read({"DETCCL_TRACE=times"}).configuration();
+  EXPECT_TRUE(timed.trace);
+  EXPECT_TRUE(timed.trace_times);
+  EXPECT_EQ(timed.trace_chunk_bytes, 0u);
 }
 
 TEST(Environment, ABadValueIsToldWithWhatIsAllowed) {
@@ -140,6 +145,7 @@ TEST(Environment, ABadValueIsToldWithWhatIsAllowed) {
                                         "DETCCL_SCRATCH=17G",
                                         "DETCCL_FALLBACK=yes",
                                         "DETCCL_TRACE=2",
+                                        "DETCCL_TRACE=time",
                                         "DETCCL_TRACE=chunks:",
                                         "DETCCL_TRACE=chunks:0",
                                         "DETCCL_TRACE_STEPS=5-4",

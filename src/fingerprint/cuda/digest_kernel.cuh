@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel behind digest.h. A thread takes every so many words of the payload, several loads under way at a
 // time. A block's sums are added up, and go to memory by two atomic additions: sums come out the same in any
-// order. Then the block's thread 0 calls `then(blocks)`, the number of all blocks.
+// order. Then the block's thread 0 calls `then(blocks)`, the number of all blocks; where `then` has a
+// begin(), the first block's thread 0 calls that before all else.
 #pragma once
 
 #include "fingerprint/cuda/digest.h"
@@ -95,6 +96,9 @@ __device__ __forceinline__ Sums sum_ends(const std::byte* data, std::uint64_t by
 template <bool kAligned, class Then>
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     digest_kernel(const Piece piece, const Then then) {
+  if constexpr (requires { then.begin(); }) {
+    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) then.begin();
+  }
   const std::uint64_t start = blockIdx.y * piece.chunk_bytes;
   const std::uint64_t left = piece.bytes - start;
   const std::uint64_t bytes = left < piece.chunk_bytes ? left : piece.chunk_bytes;

@@ -5,12 +5,10 @@
 
 #include "engine/cuda/order.h"
 #include "nccl_api/communicator.h"
+#include "nccl_api/gpu/traced_device.h"
 #include "nccl_api/gpu_tracing.h"
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
-#include "recorder/cuda/device_ring.h"
-#include "recorder/cuda/record.h"
-#include "recorder/drain.h"
 
 namespace detccl::nccl_api::gpu {
 namespace {
@@ -18,50 +16,10 @@ namespace {
 using engine::cuda::check;
 using recorder::SiteTable;
 
-/// Operations under way, and captured ones, of a device.
-constexpr std::uint32_t kMostSites = 1U << 20;
-
-/// One device's ring, and the thread that empties it.
-class Device {
- public:
-  explicit Device(recorder::Recorder& recorder) : sites_(kMostSites) {
-    check(recorder::cuda::load_kernels(), "loading the kernels that record");
-    check(memory_.init(), "the ring of records");
-    drain_ = std::make_unique<recorder::Drain>(
-        recorder::RingReader(memory_.host_slots(), memory_.host_control(), memory_.ring().capacity), sites_,
-        recorder,
-        [] { log_line(LogLevel::warn, "trace: records are being dropped on the GPU, as the ring is full"); });
-  }
-
-  SiteTable& sites() { return sites_; }
-  const recorder::Ring& ring() const { return memory_.ring(); }
-  recorder::Accumulator* accumulator(std::uint32_t number) {
-    const std::lock_guard lock(mutex_);
-    const engine::cuda::OutsideCapture outside;
-    recorder::Accumulator* at = nullptr;
-    check(memory_.accumulator(number, at), "memory for digests");
-    return at;
-  }
-  std::uint64_t* counter() {
-    const std::lock_guard lock(mutex_);
-    const engine::cuda::OutsideCapture outside;
-    std::uint64_t* at = nullptr;
-    check(memory_.counter(at), "memory for counters");
-    return at;
-  }
-  void close() { drain_->close(); }
-
- private:
-  std::mutex mutex_;
-  recorder::cuda::DeviceRing memory_;
-  SiteTable sites_;
-  std::unique_ptr<recorder::Drain> drain_;
-};
-
 /// Records of one communicator are taken in the order of its operations, whatever streams they are on.
 class Traced final : public GpuTraced {
  public:
-  Traced(int device_number, Device& its_device, std::uint64_t its_number)
+  Traced(int device_number, TracedDevice& its_device, std::uint64_t its_number)
       : on(device_number), device(its_device), number(its_number) {}
 
   /// Sends to a peer, receives from it, and collectives are counted each on their own.
@@ -74,7 +32,7 @@ class Traced final : public GpuTraced {
   }
 
   const int on;
-  Device& device;
+  TracedDevice& device;
   const std::uint64_t number;
   engine::cuda::Order order;
 
@@ -132,8 +90,8 @@ class Tracing final : public GpuTracing {
     const std::lock_guard lock(mutex_);
     const engine::cuda::OnDevice guard(number);
     const engine::cuda::OutsideCapture outside;
-    std::unique_ptr<Device>& device = devices_[number];
-    if (device == nullptr) device = std::make_unique<Device>(recorder_);
+    std::unique_ptr<TracedDevice>& device = devices_[number];
+    if (device == nullptr) device = std::make_unique<TracedDevice>(recorder_);
     const auto made = std::make_shared<Traced>(number, *device, communicators_++);
     communicator.set_gpu_traced(made);
     return made;
@@ -150,33 +108,47 @@ class Tracing final : public GpuTracing {
       site.record.flags |= trace::kGraph;
       site.record.start_ns = 0;  // it runs whenever the graph does
     }
-    Operation operation{its, {}, stream, site.output_bytes, its->counter(site.record)};
+    Operation operation{its, {}, stream, site.output_bytes, capture, its->counter(site.record), nullptr, {}};
     const recorder::cuda::Payload payload{input, site.input_bytes};
     const auto place = its->device.sites().add(std::move(site));
     if (!place) throw std::runtime_error("too many operations are under way, or captured");
     operation.place = *place;
-    recorder::Accumulator* accumulator = its->device.accumulator(place->accumulator);
+    if (recorder_.options().detailed()) {
+      const std::size_t wanted = recorder_.options().chunk_bytes;
+      operation.details = its->device.details(place->accumulator, recorder::chunks_of(payload.bytes, wanted),
+                                              recorder::chunks_of(operation.output_bytes, wanted));
+      its->order.before(stream, capture);
+      check(recorder::cuda::begin(operation.details, payload, stream), "the digests of chunks");
+      return operation;
+    }
+    operation.accumulator = its->device.accumulator(place->accumulator);
     its->order.before(stream, capture);
-    check(recorder::cuda::digest(payload, &accumulator->input, stream), "a digest");
+    check(recorder::cuda::digest(payload, &operation.accumulator->input, stream), "a digest");
     return operation;
   }
 
   void end(const Operation& operation, const void* output) {
     Traced& its = static_cast<Traced&>(*operation.communicator);
     const engine::cuda::OnDevice guard(its.on);
-    const engine::cuda::CaptureId capture = engine::cuda::capture_of(operation.stream);
-    recorder::Accumulator* accumulator = its.device.accumulator(operation.place.accumulator);
-    its.order.before(operation.stream, capture);
-    its.device.sites().commit(operation.place.site);
-    check(recorder::cuda::record({its.device.ring(), operation.place.site, operation.counter, accumulator},
-                                 {output, operation.output_bytes}, operation.stream),
-          "a record");
-    its.order.after(operation.stream, capture);
+    const recorder::cuda::Payload payload{output, operation.output_bytes};
+    const std::uint64_t site = operation.place.site;
+    its.order.before(operation.stream, operation.capture);
+    its.device.sites().commit(site);
+    if (recorder_.options().detailed()) {
+      check(recorder::cuda::end({its.device.ring(), site, operation.counter, operation.details}, payload,
+                                operation.stream),
+            "a record");
+    } else {
+      check(recorder::cuda::record({its.device.ring(), site, operation.counter, operation.accumulator},
+                                   payload, operation.stream),
+            "a record");
+    }
+    its.order.after(operation.stream, operation.capture);
   }
 
   recorder::Recorder& recorder_;
   std::mutex mutex_;
-  std::map<int, std::unique_ptr<Device>> devices_;
+  std::map<int, std::unique_ptr<TracedDevice>> devices_;
   std::uint64_t communicators_ = 0;
   bool failed_ = false;
 };

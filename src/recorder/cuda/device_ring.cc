@@ -3,12 +3,15 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace detccl::recorder::cuda {
 namespace {
 
 constexpr std::size_t kAccumulatorsPerPage = 4096, kCountersPerPage = 512;
+constexpr std::size_t kDetailsPage = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -29,12 +32,16 @@ cudaError_t DeviceRing::map_host_memory(std::size_t bytes, void*& host, void*& d
 }
 
 cudaError_t DeviceRing::allocate(void*& memory, std::size_t bytes) {
+  // The thread may be capturing a stream, which forbids what follows, but for this mode.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   cudaStream_t stream = nullptr;
   cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, bytes, stream);
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   return error;
 }
 
@@ -72,6 +79,30 @@ cudaError_t DeviceRing::counter(std::uint64_t*& at) {
     counters_.push_back(static_cast<std::uint64_t*>(page));
   }
   at = counters_.back() + counters_given_++ % kCountersPerPage;
+  return cudaSuccess;
+}
+
+cudaError_t DeviceRing::details(std::uint32_t number, const Chunks& input, const Chunks& output,
+                                Details& at) {
+  if (details_.size() <= number) details_.resize(number + std::size_t{1});
+  Gathered& its = details_[number];
+  const std::size_t bytes = sizeof(Times) + (input.count + output.count) * sizeof(fingerprint::Sums);
+  if (its.bytes < bytes) {
+    const std::size_t rounded = std::bit_ceil(bytes);
+    if (rest_.bytes < rounded) {
+      void* page = nullptr;
+      const cudaError_t error = allocate(page, std::max(rounded, kDetailsPage));
+      if (error != cudaSuccess) return error;
+      rest_ = {static_cast<std::byte*>(page), std::max(rounded, kDetailsPage)};
+    }
+    its = {rest_.memory, rounded};
+    rest_ = {rest_.memory + rounded, rest_.bytes - rounded};
+  }
+  at.times = reinterpret_cast<Times*>(its.memory);
+  at.input = reinterpret_cast<fingerprint::Sums*>(at.times + 1);
+  at.output = at.input + input.count;
+  at.input_chunks = input;
+  at.output_chunks = output;
   return cudaSuccess;
 }
 

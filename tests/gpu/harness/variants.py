@@ -41,6 +41,8 @@ def variants(kind, quick):
     yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)
     if quick:
         return
+    yield Variant("traced in chunks", {"DETCCL_TRACE": "chunks:1"}, cases=["graph.*", "group.*", "collectives.*"], cycles=4,
+                  alone=True)
     yield Variant("chunk 64K, proved", {"DETCCL_CHUNK": "64K", "DETCCL_PROVE": "1"}, cases=some)
     yield Variant("chunk 1M", {"DETCCL_CHUNK": "1M"}, cases=some)
     yield Variant("contract linear:native", contract="linear:native", cases=some)
