@@ -90,7 +90,7 @@ Batch::Batch(std::vector<Task> tasks, std::size_t scratch_limit, Pace pace)
     if (room_bytes_ != 0) rooms_ = std::clamp<std::size_t>(scratch_limit / room_bytes_, 1, rooms_);
     interval_ = static_cast<std::uint32_t>((life_ + rooms_ - 1) / rooms_);
   }
-  if (pace == Pace::one_by_one) interval_ = length_;
+  if (pace == Pace::one_by_one) interval_ = std::max(length_, 1u);
   if (!waves_.empty()) ticks_ = static_cast<std::uint32_t>(waves_.size() - 1) * interval_ + length_;
 }
 
