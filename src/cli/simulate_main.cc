@@ -26,6 +26,7 @@ struct Arguments {
   std::vector<std::uint64_t> sizes = {1u << 20, 4u << 20, 16u << 20, 64u << 20, 256u << 20, 1u << 30};
   std::vector<std::uint64_t> chunks = {0};
   std::uint64_t scratch = gpu_settings().scratch_limit, most_messages = Options().most_messages;
+  std::uint32_t lanes = 1;
   std::vector<std::string> validate;
 };
 
@@ -71,6 +72,7 @@ Options options_of(const Arguments& a) {
   options.platform = platform_of(a);
   options.settings.contract = need(contract::parse_contract(a.contract), a.contract);
   options.settings.scratch_limit = a.scratch;
+  options.settings.lanes = a.lanes;
   options.chunks = a.chunks;
   options.most_messages = a.most_messages;
   return options;
@@ -156,6 +158,9 @@ void add_options(CLI::App& app, Arguments& a) {
   app.add_option("--chunk", a.chunks, "Chunks to try, the best counts; the engine's if not given")
       ->transform(bytes);
   app.add_option("--scratch", a.scratch, "Scratch of a communicator; 64M if not given")->transform(bytes);
+  app.add_option("--lanes", a.lanes, "Communicators that share a call's chunks (DETCCL_LANES)")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
   app.add_option("--most-messages", a.most_messages, "Of one simulation; beyond it closed forms")
       ->capture_default_str();
   app.add_option("--step", a.step, "JSON file that describes a training step")->check(CLI::ExistingFile);

@@ -44,7 +44,9 @@ struct Settings {
   std::uint32_t near = 0;                 ///< ranks that are near each other; 0: as many as `group`
   std::size_t chunk_bytes = 0;            ///< payload bytes of a chunk; 0: chosen
   std::size_t scratch_limit = 16u << 20;  ///< bytes per communicator
-  bool prove = false;                     ///< prove each plan when it is built
+  /// On GPUs: communicators of ours that share the chunks of a call, see stream/lanes.h.
+  std::uint32_t lanes = 1;
+  bool prove = false;  ///< prove each plan when it is built
   Tuning tuning;
   /// What the machine's operations cost, from which schedule and chunk are chosen where they are not given.
   /// Null: the rule of choose_schedule() and tuning.
@@ -76,9 +78,10 @@ plan::Schedule choose_schedule(const Settings& settings, std::uint32_t ranks, st
 
 /// Elements of a chunk (reduce_scatter: of each rank's shard), at least one. settings.chunk_bytes, or the
 /// default, of payload: of the message, or of all shards together where they travel together (gather,
-/// direct). Less where kMinWindow jobs would not fit into settings.scratch_limit otherwise: what a job needs
-/// of scratch grows with the chunk and, by gather, with n. Only over so many ranks that one element of each
-/// (and 256 bytes a rank) are more than that does a job take more scratch than the limit.
+/// direct). Less where kMinWindow jobs, or one in each lane, would not fit into settings.scratch_limit
+/// otherwise: what a job needs of scratch grows with the chunk and, by gather, with n. Only over so many
+/// ranks that one element of each (and 256 bytes a rank) are more than that does a job take more scratch than
+/// the limit.
 std::uint64_t chunk_elements(const Settings& settings, plan::Collective collective, plan::Schedule schedule,
                              std::uint32_t ranks, contract::DataType type);
 inline constexpr std::size_t kMinWindow = 2;

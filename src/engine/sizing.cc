@@ -111,7 +111,7 @@ std::uint64_t chunk_elements(const Settings& settings, plan::Collective collecti
   std::uint64_t bytes = wanted_chunk(settings, schedule);
   if (whole_shards) bytes /= ranks;
   const std::uint64_t wanted = bytes / contract::size_of(type);
-  const std::uint64_t budget = settings.scratch_limit / kMinWindow;
+  const std::uint64_t budget = settings.scratch_limit / std::max<std::size_t>(kMinWindow, settings.lanes);
   const std::uint64_t most = affordable(settings.contract, whole_shards, schedule, ranks, type, budget);
   return std::max<std::uint64_t>(std::min(wanted, most), 1);
 }

@@ -33,6 +33,7 @@ struct Configuration {
   bool peer = false;                         ///< schedule peer: kernels over peer memory, GPUs only
   std::optional<std::uint32_t> peer_blocks;  ///< of those kernels; 0: none unless `peer`; nothing: chosen
   std::size_t chunk_bytes = 0;               ///< 0: chosen
+  std::uint32_t lanes = 1;                   ///< as engine::Settings has it
   std::string tuning_file;                   ///< empty: none
   std::shared_ptr<const plan::tuner::Coefficients> tuning;  ///< what is in it
   std::uint32_t group = 0;                                  ///< ranks that are near each other; 0: found out

@@ -75,6 +75,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   assign(hello.settings[10], fmt::to_string(c.profiler_shadow));
   assign(hello.settings[11], c.peer_blocks ? fmt::to_string(*c.peer_blocks) : "auto");
   assign(hello.settings[12], fmt::to_string(c.profiler_calibrate));
+  assign(hello.settings[13], fmt::to_string(c.lanes));
   hello.host = host_number();
   hello.domain = hello.host;
   hello.process = process_number();

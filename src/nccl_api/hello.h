@@ -33,7 +33,7 @@ struct Hello {
   std::array<char, 256> problem{};   ///< why this rank cannot take part; empty if it can
 };
 
-inline constexpr std::array<std::string_view, 13> kSettingNames = {"DetCCL's version",
+inline constexpr std::array<std::string_view, 14> kSettingNames = {"DetCCL's version",
                                                                    "DETCCL_CONTRACT",
                                                                    "DETCCL_SCHEDULE",
                                                                    "DETCCL_CHUNK",
@@ -45,7 +45,8 @@ inline constexpr std::array<std::string_view, 13> kSettingNames = {"DetCCL's ver
                                                                    "the figures of DETCCL_TUNING",
                                                                    "DETCCL_PROFILER_SHADOW",
                                                                    "DETCCL_PEER_BLOCKS",
-                                                                   "DETCCL_PROFILER_CALIBRATE"};
+                                                                   "DETCCL_PROFILER_CALIBRATE",
+                                                                   "DETCCL_LANES"};
 
 /// A number that no other process has, also where containers of a host have the same process ids.
 std::uint64_t process_number();

@@ -44,6 +44,7 @@ engine::Settings engine_settings(const Configuration& c, bool on_host, std::span
   settings.contract = c.contract;
   settings.schedule = c.schedule;
   settings.chunk_bytes = c.chunk_bytes;
+  if (!on_host) settings.lanes = c.lanes;
   settings.prove = c.prove;
   settings.coefficients = c.tuning;
   if (c.scratch_bytes != 0) settings.scratch_limit = c.scratch_bytes;

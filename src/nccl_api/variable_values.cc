@@ -79,6 +79,13 @@ bool take_chunk(std::string_view text, Configuration& c) {
   return true;
 }
 
+bool take_lanes(std::string_view text, Configuration& c) {
+  const auto lanes = parse_number(text);
+  if (!lanes || *lanes < 1 || *lanes > 8) return false;
+  c.lanes = static_cast<std::uint32_t>(*lanes);
+  return true;
+}
+
 bool take_tuning(std::string_view text, Configuration& c) {
   c.tuning_file = text;
   return true;

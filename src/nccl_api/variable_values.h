@@ -13,6 +13,7 @@ bool take_contract(std::string_view text, Configuration& configuration);
 bool take_schedule(std::string_view text, Configuration& configuration);
 bool take_peer_blocks(std::string_view text, Configuration& configuration);
 bool take_chunk(std::string_view text, Configuration& configuration);
+bool take_lanes(std::string_view text, Configuration& configuration);
 bool take_tuning(std::string_view text, Configuration& configuration);
 bool take_group(std::string_view text, Configuration& configuration);
 bool take_scratch(std::string_view text, Configuration& configuration);

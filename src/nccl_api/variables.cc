@@ -26,6 +26,10 @@ constexpr std::array kVariables = {
              take_peer_blocks},
     Variable{"DETCCL_CHUNK", "auto", "auto, or bytes with an optional K or M, 64 to 1024M",
              "Payload bytes that move through the pipeline at a time.", take_chunk},
+    Variable{"DETCCL_LANES", "1", "a number, 1 to 8",
+             "Plans on GPUs: communicators of DetCCL's own that share the chunks of a long call, for several "
+             "nodes. Each has its own connections, and a share of the scratch.",
+             take_lanes},
     Variable{"DETCCL_TUNING", "", "a file that `detccl tune` has written",
              "What the machine's operations cost, from which schedule and chunk are chosen where they are "
              "auto. Without it: by fixed limits.",

@@ -75,6 +75,7 @@ class Actor {
     const std::size_t window = script_.window;
     for (std::size_t t = 0; t < script_.ticks.size(); ++t) {
       const Tick& tick = script_.ticks[t];
+      if (t == 0 && before_ != nullptr) before_->acquire();
       if (tick.launch > 0) sg::this_actor::sleep_for(tick.launch);
       wait_for_folds(tick.number);
       for (; posted_ < std::min(t + window, script_.ticks.size()); ++posted_)
@@ -83,6 +84,7 @@ class Actor {
       if (tick.elsewhere > 0) sg::this_actor::sleep_for(tick.elsewhere);
       finish(receives_, 0);
       finish(sends_, window - 1);
+      if (t == 0 && next_ != nullptr) next_->release();
       fold(tick);
     }
     finish(sends_, 0);
@@ -90,6 +92,8 @@ class Actor {
     done_ = true;
   }
   bool done() const { return done_; }
+  /// Begins when the first messages of `other` have arrived.
+  void follow(Actor& other) { before_ = other.next_ = sg::Semaphore::create(0); }
 
  private:
   using Comms = std::deque<std::vector<sg::CommPtr>>;
@@ -143,6 +147,7 @@ class Actor {
   std::deque<std::pair<std::uint32_t, double>> folds_;  ///< ticks and when their folds are complete
   double folded_ = 0;
   bool done_ = false;
+  sg::SemaphorePtr before_, next_;
   char token_ = 0;
   char* ignored_ = nullptr;
 };
@@ -161,6 +166,7 @@ double run_here(const Platform& platform, const std::vector<Script>& scripts) {
   std::deque<Actor> actors;
   for (std::uint32_t id = 0; id < scripts.size(); ++id) {
     Actor& actor = actors.emplace_back(platform.parameters, scripts[id], id);
+    if (scripts[id].after) actor.follow(actors.at(*scripts[id].after));
     sg::Actor::create("a" + std::to_string(id), network.host(scripts[id].rank), [&actor] { actor(); });
   }
   engine.run();

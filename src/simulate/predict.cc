@@ -28,6 +28,7 @@ Prediction predict_chunked(const Case& c, const engine::Settings& settings, cons
     return {run(options.platform, replay(c, options.platform, settings)), "simulated", "",
             settings.chunk_bytes};
   }
+  if (settings.lanes > 1) throw std::invalid_argument("too many messages to simulate lanes");
   const double seconds = has_closed_form(*settings.schedule) ? exchange_seconds(c, options.platform, settings)
                                                              : ticks_seconds(c, options.platform, settings);
   return {seconds, "closed form", "", settings.chunk_bytes};

@@ -22,10 +22,11 @@ void append(Tick& tick, const Action& action, const Platform& platform) {
     tick.launch = platform.parameters.launch;
 }
 
-Script script_of(std::uint32_t rank, const Waves& waves, const Platform& platform) {
+/// Of one lane.
+Script script_of(std::uint32_t rank, std::uint32_t lane, const Waves& waves, const Platform& platform) {
   std::map<std::uint32_t, Tick> ticks;
-  for (std::size_t w = 0; w < waves.tasks.size(); ++w) {
-    const auto start = static_cast<std::uint32_t>(w * waves.interval);
+  for (std::size_t w = lane; w < waves.tasks.size(); w += waves.lanes) {
+    const auto start = static_cast<std::uint32_t>(w / waves.lanes * waves.interval);
     for (const std::size_t shape : waves.tasks[w])
       for (const Action& action : waves.shapes[shape].ranks[rank])
         append(ticks[start + action.tick], action, platform);
@@ -35,6 +36,9 @@ Script script_of(std::uint32_t rank, const Waves& waves, const Platform& platfor
   script.overlapped = waves.overlapped;
   for (auto& [number, tick] : ticks) {
     tick.number = number;
+    for (auto* messages : {&tick.sends, &tick.receives})
+      for (Message& m : *messages)
+        m.peer += lane * platform.ranks();
     script.ticks.push_back(std::move(tick));
   }
   return script;
@@ -45,8 +49,13 @@ Script script_of(std::uint32_t rank, const Waves& waves, const Platform& platfor
 std::vector<Script> replay(const Case& c, const Platform& platform, const engine::Settings& settings) {
   const Waves waves = arrange(c, platform.ranks(), settings);
   std::vector<Script> scripts;
-  for (std::uint32_t rank = 0; rank < platform.ranks(); ++rank)
-    scripts.push_back(script_of(rank, waves, platform));
+  for (std::uint32_t lane = 0; lane < waves.lanes; ++lane) {
+    for (std::uint32_t rank = 0; rank < platform.ranks(); ++rank) {
+      Script script = script_of(rank, lane, waves, platform);
+      if (lane > 0) script.after = scripts.size() - platform.ranks();
+      scripts.push_back(std::move(script));
+    }
+  }
   return scripts;
 }
 

@@ -27,9 +27,9 @@ inline engine::Settings gpu_settings() {
 /// About as many messages as replay() makes, without making them.
 std::uint64_t expected_messages(const Case& c, std::uint32_t ranks, const engine::Settings& settings);
 
-/// One script per rank. `settings.schedule` has to be given. Chunks are of equal size, so the last may be a
-/// little larger than the engine's. Stages that the engine hands to NCCL as an all-gather take the closed
-/// form's time. Throws std::invalid_argument where there is no such plan.
+/// One script per lane and rank, lane by lane. `settings.schedule` has to be given. Chunks are of equal size,
+/// so the last may be a little larger than the engine's. Stages that the engine hands to NCCL as an
+/// all-gather take the closed form's time. Throws std::invalid_argument where there is no such plan.
 std::vector<Script> replay(const Case& c, const Platform& platform, const engine::Settings& settings);
 
 }  // namespace detccl::simulate

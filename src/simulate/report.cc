@@ -138,7 +138,8 @@ std::string to_json(const Study& s) {
                  {"method", method()},
                  {"parameters", s.options.platform.parameters.source},
                  {"contract", contract::to_string(s.options.settings.contract)},
-                 {"scratch_bytes", s.options.settings.scratch_limit}};
+                 {"scratch_bytes", s.options.settings.scratch_limit},
+                 {"lanes", s.options.settings.lanes}};
   object["rows"] = Json::array();
   for (const Row& row : s.rows)
     object["rows"].push_back(json_of(row, s.schedules));

@@ -2,7 +2,9 @@
 // What the actors of a simulation do: ticks of messages, then folds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "simulate/platform.h"
@@ -33,6 +35,7 @@ struct Script {
   bool overlapped = false;
   /// So many ticks' sends may be under way: 1, or more where a kernel has buffers for several chunks.
   std::uint32_t window = 1;
+  std::optional<std::size_t> after{};  ///< the script whose first tick's messages this one waits for
 };
 
 /// A kernel per fold of a plan, one after the other.

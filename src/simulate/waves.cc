@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/stream/lanes.h"
 #include "simulate/closed_forms.h"
 
 namespace detccl::simulate {
@@ -96,6 +97,13 @@ Waves arrange(const Case& c, std::uint32_t ranks, const engine::Settings& settin
   Waves waves;
   waves.shapes = shapes_of(call, c.type, 1);
   const std::size_t scratch = largest_scratch(waves.shapes);
+  if (settings.lanes > 1) {
+    waves.tasks = group(call, scratch, engine::stream::lane_scratch(settings.scratch_limit, settings.lanes));
+    waves.lanes = static_cast<std::uint32_t>(std::min<std::size_t>(settings.lanes, waves.tasks.size()));
+    for (const Shape& shape : waves.shapes)
+      waves.interval = std::max(waves.interval, shape.length);
+    return waves;
+  }
   waves.tasks = group(call, scratch, settings.scratch_limit);
   if (waves.tasks.size() == 1) return waves;
   waves.tasks = group(call, scratch, settings.scratch_limit / 2);

@@ -15,7 +15,8 @@ namespace detccl::simulate {
 struct Waves {
   std::vector<Shape> shapes;
   std::vector<std::vector<std::size_t>> tasks;  ///< by wave: shapes' numbers
-  std::uint32_t interval = 1;                   ///< ticks from one wave's start to the next one's
+  std::uint32_t interval = 1;                   ///< ticks from one wave's start to the next one's, of a lane
+  std::uint32_t lanes = 1;                      ///< wave w is in lane w % lanes (engine/stream/lanes.h)
   bool overlapped = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/stream/lanes.h"
 #include "engine/stream/task_source.h"
 #include "engine/stream/timetable.h"
 #include "virtual_streams.h"
@@ -65,6 +66,29 @@ TEST_P(Streams, ManyWavesAreTheReference) {
     overlapped += run_streams({c}, true, random_).overlapped ? 1 : 0;
   }
   EXPECT_GT(overlapped, 10);
+}
+
+TEST_P(Streams, ChunksDealtToLanesAreTheReference) {
+  int several = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<Case> cases{random_case(1000)};
+    engine::Settings& settings = cases[0].settings;
+    settings.lanes = static_cast<std::uint32_t>(2 + random_() % 4);
+    settings.chunk_bytes = 64 + random_() % 500;
+    const bool chained = GetParam() == Schedule::ring || GetParam() == Schedule::tree;
+    const std::size_t least = chained ? 2500 : 550 * (cases[0].ranks + 12);
+    settings.scratch_limit = settings.lanes * (least + random_() % 5000);
+    while (cases.size() < 1 + static_cast<std::size_t>(i) % 3) {
+      Case more = cases[0];
+      const engine::Settings same = more.settings;
+      randomise(more, random_, 200);
+      more.settings = same;
+      cases.push_back(more);
+    }
+    EXPECT_EQ(check_streams(cases, random_() % 2 == 0, random_), "") << describe(cases[0]);
+    several += run_streams(cases, true, random_).lanes > 1 ? 1 : 0;
+  }
+  EXPECT_GT(several, 10);
 }
 
 TEST_P(Streams, CallsHandedOverTogetherAreTheReference) {
@@ -162,6 +186,32 @@ TEST(Gathers, EqualShardsAreGatheredAtOnceAndUnequalOnesAreNot) {
   };
   EXPECT_TRUE(gathered(8 * 16 * 10));
   EXPECT_FALSE(gathered(8 * 16 * 10 + 1));
+}
+
+TEST(Lanes, ChunksGoInTurnAndAreFoldedInLine) {
+  const plan::Spec spec = spec_of(Collective::all_reduce, Schedule::direct, 8);
+  engine::Settings settings;
+  settings.schedule = Schedule::direct;
+  settings.lanes = 3;
+  settings.chunk_bytes = 1000;  // four chunks
+  const auto batches = engine::stream::deal(tasks_of(spec, settings), settings.scratch_limit, settings.lanes);
+  ASSERT_EQ(batches.size(), 3u);
+  EXPECT_EQ(batches[0].ticks(), 4u);  // two chunks, two exchanges each
+  EXPECT_EQ(batches[1].ticks(), 2u);
+  EXPECT_EQ(batches[2].ticks(), 2u);
+  for (const engine::stream::Batch& batch : batches)
+    EXPECT_FALSE(batch.overlapped());
+}
+
+TEST(Lanes, OneWaveOrOneLaneIsABatchAsWithoutLanes) {
+  const plan::Spec spec = spec_of(Collective::all_reduce, Schedule::direct, 8);
+  engine::Settings settings;
+  settings.schedule = Schedule::direct;
+  EXPECT_EQ(engine::stream::deal(tasks_of(spec, settings), settings.scratch_limit, 4).size(), 1u);
+  settings.chunk_bytes = 1000;
+  const auto batches = engine::stream::deal(tasks_of(spec, settings), settings.scratch_limit, 1);
+  ASSERT_EQ(batches.size(), 1u);
+  EXPECT_TRUE(batches[0].overlapped());
 }
 
 TEST(Batches, AChunkThatNeedsMoreScratchThanThereIsIsRefused) {

@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
+#include "engine/stream/lanes.h"
 #include "engine/stream/task_source.h"
 
 namespace detccl::test {
@@ -48,6 +50,13 @@ class Recorder final : public Machine {
   std::vector<std::function<void()>> folds;
 };
 
+struct Lane {
+  Batch batch;
+  std::byte* scratch;
+  Recorder now;
+  std::vector<std::vector<std::function<void()>>> late;  ///< folds not yet run, by tick
+};
+
 struct Rank {
   Rank(const std::vector<Case>& cases, std::uint32_t rank, bool gathers) {
     const engine::Settings& settings = cases.front().settings;
@@ -57,15 +66,20 @@ struct Rank {
       buffers.push_back(std::make_unique<Buffers>(c, rank));
       source.append(buffers.back()->call(), tasks);
     }
-    batch = std::make_unique<Batch>(std::move(tasks), settings.scratch_limit);
-    scratch.assign(batch->scratch(), std::byte{0xA5});
+    auto batches = engine::stream::deal(std::move(tasks), settings.scratch_limit, settings.lanes);
+    const auto count = static_cast<std::uint32_t>(batches.size());
+    const std::size_t each = engine::stream::lane_scratch(settings.scratch_limit, count);
+    std::size_t bytes = 0;
+    for (std::size_t lane = 0; lane < count; ++lane)
+      bytes = std::max(bytes, lane * each + batches[lane].scratch());
+    scratch.assign(bytes, std::byte{0xA5});
+    for (std::size_t lane = 0; lane < count; ++lane)
+      lanes.push_back({std::move(batches[lane]), scratch.data() + lane * each, {}, {}});
   }
 
   std::vector<std::unique_ptr<Buffers>> buffers;
-  std::unique_ptr<Batch> batch;
   std::vector<std::byte> scratch;
-  Recorder now;
-  std::vector<std::vector<std::function<void()>>> late;  ///< folds not yet run, by tick
+  std::vector<Lane> lanes;
 };
 
 using Copy = std::function<void()>;
@@ -74,7 +88,7 @@ void copy(const End& from, const End& to) {
   if (from.data != to.data) std::memmove(to.data, from.data, from.bytes);
 }
 
-std::string pair_up(std::vector<std::unique_ptr<Rank>>& ranks, std::vector<Copy>& copies) {
+std::string pair_up(const std::vector<Lane*>& ranks, std::vector<Copy>& copies) {
   for (std::uint32_t from = 0; from < ranks.size(); ++from) {
     for (std::uint32_t to = 0; to < ranks.size(); ++to) {
       const auto& sends = ranks[from]->now.sends[to];
@@ -87,7 +101,7 @@ std::string pair_up(std::vector<std::unique_ptr<Rank>>& ranks, std::vector<Copy>
     }
   }
   const std::size_t gathers = ranks[0]->now.gathers.size();
-  for (const auto& rank : ranks) {
+  for (const Lane* rank : ranks) {
     if (rank->now.gathers.size() != gathers) return "all-gathers of a tick do not pair";
     for (std::size_t g = 0; g < gathers; ++g) {
       const End to = rank->now.gathers[g].second;
@@ -101,22 +115,23 @@ std::string pair_up(std::vector<std::unique_ptr<Rank>>& ranks, std::vector<Copy>
   return {};
 }
 
-void run_late(Rank& rank, std::size_t before) {
-  for (std::size_t tick = 0; tick < std::min(before, rank.late.size()); ++tick) {
-    for (const auto& fold : std::exchange(rank.late[tick], {}))
+void run_late(Lane& lane, std::size_t before) {
+  for (std::size_t tick = 0; tick < std::min(before, lane.late.size()); ++tick) {
+    for (const auto& fold : std::exchange(lane.late[tick], {}))
       fold();
   }
 }
 
-std::string run_tick(std::vector<std::unique_ptr<Rank>>& ranks, std::uint32_t tick, Random& random) {
-  for (const auto& rank : ranks) {
-    rank->batch->turn_to(tick);
+/// Of one lane, `ranks` by rank.
+std::string run_tick(const std::vector<Lane*>& ranks, std::uint32_t tick, Random& random) {
+  for (Lane* rank : ranks) {
+    rank->batch.turn_to(tick);
     rank->now = {};
-    rank->batch->exchange(rank->scratch.data(), rank->now);
-    rank->batch->fold(rank->scratch.data(), rank->now);
+    rank->batch.exchange(rank->scratch, rank->now);
+    rank->batch.fold(rank->scratch, rank->now);
     // What has to be complete by now, and sometimes no more.
-    if (rank->batch->overlapped() && tick > 0) run_late(*rank, tick - 1);
-    if (!rank->batch->overlapped() || random() % 2 == 0) run_late(*rank, tick);
+    if (rank->batch.overlapped() && tick > 0) run_late(*rank, tick - 1);
+    if (!rank->batch.overlapped() || random() % 2 == 0) run_late(*rank, tick);
   }
   std::vector<Copy> copies;
   const std::string unpaired = pair_up(ranks, copies);
@@ -124,8 +139,25 @@ std::string run_tick(std::vector<std::unique_ptr<Rank>>& ranks, std::uint32_t ti
   std::shuffle(copies.begin(), copies.end(), random);
   for (const Copy& one : copies)
     one();
-  for (const auto& rank : ranks)
+  for (Lane* rank : ranks)
     rank->late.push_back(std::move(rank->now.folds));
+  return {};
+}
+
+/// Every lane's ticks in their order, and in a random one among the lanes: they need nothing of each other.
+std::string run_lanes(const std::vector<std::vector<Lane*>>& lanes, Random& random) {
+  std::vector<std::uint32_t> next(lanes.size());
+  std::vector<std::size_t> under_way(lanes.size());
+  std::iota(under_way.begin(), under_way.end(), 0);
+  while (!under_way.empty()) {
+    const std::size_t which = random() % under_way.size(), lane = under_way[which];
+    if (next[lane] == lanes[lane].front()->batch.ticks()) {
+      under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
+      continue;
+    }
+    const std::string failure = run_tick(lanes[lane], next[lane]++, random);
+    if (!failure.empty()) return failure + ", lane " + std::to_string(lane);
+  }
   return {};
 }
 
@@ -136,16 +168,25 @@ StreamResults run_streams(const std::vector<Case>& cases, bool gathers, Random& 
   for (std::uint32_t r = 0; r < cases.front().ranks; ++r)
     ranks.push_back(std::make_unique<Rank>(cases, r, gathers));
   StreamResults results;
-  results.ticks = ranks[0]->batch->ticks();
-  results.overlapped = ranks[0]->batch->overlapped();
+  results.lanes = ranks[0]->lanes.size();
+  results.overlapped = ranks[0]->lanes[0].batch.overlapped();
+  std::vector<std::vector<Lane*>> lanes(results.lanes);
   for (const auto& rank : ranks) {
-    if (rank->batch->ticks() != results.ticks) results.failure = "ranks differ in their ticks";
+    if (rank->lanes.size() != results.lanes) {
+      results.failure = "ranks differ in their lanes";
+      return results;
+    }
+    for (std::size_t lane = 0; lane < results.lanes; ++lane) {
+      lanes[lane].push_back(&rank->lanes[lane]);
+      if (rank->lanes[lane].batch.ticks() != ranks[0]->lanes[lane].batch.ticks())
+        results.failure = "ranks differ in their ticks";
+    }
     if (rank->scratch.size() > cases.front().settings.scratch_limit) results.failure = "too much scratch";
   }
-  for (std::uint32_t tick = 0; tick < results.ticks && results.failure.empty(); ++tick)
-    results.failure = run_tick(ranks, tick, random);
+  if (results.failure.empty()) results.failure = run_lanes(lanes, random);
   for (const auto& rank : ranks)
-    run_late(*rank, rank->late.size());
+    for (Lane& lane : rank->lanes)
+      run_late(lane, lane.late.size());
   results.outputs.resize(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const auto& rank : ranks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries out batches of stream programs over virtual ranks in this process, on host memory. All ranks turn
-// to the same tick together; within what a stream leaves open, the order is random.
+// to the same tick of a lane together; within what a stream leaves open, the order is random.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct StreamResults {
   std::vector<std::vector<Bytes>> outputs;  ///< by case and rank; empty where a rank has none
   std::string failure;                      ///< empty if all went well
   bool overlapped = false;
-  std::uint32_t ticks = 0;
+  std::size_t lanes = 1;
 };
 
 /// The cases, which have the same ranks and settings, in one batch. `gathers`: whether all-gathers are used.

@@ -83,6 +83,13 @@ TEST(Environment, TakesWhatIsAllowed) {
   EXPECT_TRUE(read({"DETCCL_CONTRACT="}).problems().empty()) << "empty counts as not set";
 }
 
+TEST(Environment, TakesLanes) {
+  EXPECT_EQ(read({}).configuration().lanes, 1u);
+  EXPECT_EQ(read({"DETCCL_LANES=4"}).configuration().lanes, 4u);
+  for (const char* bad : {"DETCCL_LANES=0", "DETCCL_LANES=9", "DETCCL_LANES=auto"})
+    EXPECT_EQ(read({bad}).problems().size(), 1u) << bad;
+}
+
 TEST(Environment, TakesTheScheduleOverPeerMemory) {
   const Configuration c = read({"DETCCL_SCHEDULE=peer", "DETCCL_PEER_BLOCKS=16"}).configuration();
   EXPECT_TRUE(c.peer);

@@ -102,6 +102,37 @@ TEST(Predict, TicksAreWhatIsSimulated) {
   }
 }
 
+/// Two chunks, two exchanges each, whose bytes take no time to speak of: the second lane begins when the
+/// first one's first exchange is complete, and its launches and latencies pass beside the first one's. Folds
+/// are over before the next launch is.
+TEST(Predict, TwoLanesByHand) {
+  Options o = options(2, 1);
+  o.chunks = {512};
+  o.settings.lanes = 2;
+  const Case c{Collective::all_reduce, DataType::float32, 1024};
+  const auto p = predict(c, plan::Schedule::halving, o);
+  ASSERT_TRUE(p);
+  EXPECT_NEAR(p->seconds, 3 * (8.4e-6 + 14e-6), 1e-7);
+}
+
+TEST(Predict, LanesUseLinksThatOneChunkLeavesIdle) {
+  Options o = options(6, 8);
+  o.settings.scratch_limit = 1 << 30;
+  o.chunks = {16 << 20};
+  const Case c{Collective::all_reduce, DataType::float32, 64 << 20};
+  const plan::Schedule schedule = *plan::parse_schedule("hier(direct,halving:32)/8");
+  const double one = predict(c, schedule, o)->seconds;
+  o.settings.lanes = 4;
+  const double four = predict(c, schedule, o)->seconds;
+  EXPECT_LT(four, 0.9 * one);
+  // No quicker than the ports: of every domain all other domains' part, and back.
+  EXPECT_GT(four, 2 * (64 << 20) / 8 * 5 / 6 / 50e9);
+  o.most_messages = 0;
+  std::string why;
+  EXPECT_FALSE(predict(c, schedule, o, &why));
+  EXPECT_EQ(why, "too many messages to simulate lanes");
+}
+
 TEST(Predict, SaysWhyThereIsNone) {
   Options o = options(1, 4);
   std::string why;

@@ -26,7 +26,8 @@ std::vector<stream::Task> Run::tasks_of(const Work& work) const {
 
 Run::Run(const Work& work)
     : engine_(*work.engine),
-      batch_(tasks_of(work), engine_.settings_.scratch_limit),
+      first_lane_(work.lane),
+      batches_(stream::deal(tasks_of(work), engine_.settings_.scratch_limit, engine_.lanes())),
       main_(work.calls.front().stream) {
   for (const StreamCall& call : work.calls) {
     const bool known = call.stream == main_ || std::count(others_.begin(), others_.end(), call.stream) > 0;
@@ -43,12 +44,39 @@ void Run::begin() {
     engine_.joined_.wait(main_);
   }
   engine_.order_.before(main_, capture_);
-  if (batch_.overlapped()) side_ = engine_.reserve_->side_streams.get(capture_);
+  if (batch().overlapped()) side_ = engine_.reserve_->side_streams.get(capture_);
+  for (std::size_t lane = 1; lane < lanes(); ++lane)
+    streams_.push_back(engine_.reserve_->lane_streams.at(lane - 1)->get(capture_));
 }
 
-void Run::turn_to(std::uint32_t tick) {
+std::uint32_t Run::ticks() const {
+  std::uint32_t most = 0;
+  for (const stream::Batch& batch : batches_)
+    most = std::max(most, batch.ticks());
+  return most;
+}
+
+void Run::turn_to(std::uint32_t tick, std::size_t lane) {
   tick_ = tick;
-  batch_.turn_to(tick);
+  lane_ = lane;
+  batches_[lane].turn_to(tick);
+}
+
+std::byte* Run::scratch() const {
+  const std::size_t each =
+      stream::lane_scratch(engine_.settings_.scratch_limit, static_cast<std::uint32_t>(lanes()));
+  return engine_.reserve_->scratch.data() + lane_ * each;
+}
+
+transport::NcclExchange& Run::channel() const {
+  return *engine_.exchange((first_lane_ + lane_) % engine_.lanes());
+}
+
+/// The next lane begins where the first transfers of this one end.
+void Run::hand_on() {
+  if (tick_ != 0 || lane_ + 1 >= lanes()) return;
+  engine_.joined_.record(stream(lane_));
+  engine_.joined_.wait(stream(lane_ + 1));
 }
 
 /// Folds are in order on their stream, so the last one's event stands for all before.
@@ -61,18 +89,18 @@ void Run::wait_for_folds(std::uint32_t tick) {
 }
 
 void Run::exchange() {
-  if (batch_.overlapped() && tick_ >= 2) wait_for_folds(tick_ - 2);
-  batch_.exchange(engine_.reserve_->scratch.data(), *this);
+  if (batch().overlapped() && tick_ >= 2) wait_for_folds(tick_ - 2);
+  batch().exchange(scratch(), *this);
 }
 
 void Run::fold() {
-  if (!batch_.has_folds()) return;
-  if (batch_.overlapped()) {
+  if (!batch().has_folds()) return;
+  if (batch().overlapped()) {
     engine_.exchanged_.record(main_);
     engine_.exchanged_.wait(side_);
   }
-  batch_.fold(engine_.reserve_->scratch.data(), *this);
-  if (batch_.overlapped()) {
+  batch().fold(scratch(), *this);
+  if (batch().overlapped()) {
     engine_.folded_[tick_ % StreamEngine::kFoldEvents].record(side_);
     earlier_ = unwaited_;
     unwaited_ = tick_;
@@ -81,6 +109,10 @@ void Run::fold() {
 
 void Run::end() {
   if (unwaited_) wait_for_folds(*unwaited_);
+  for (const cudaStream_t lane : streams_) {
+    engine_.joined_.record(lane);
+    engine_.joined_.wait(main_);
+  }
   engine_.order_.after(main_, capture_);
   if (others_.empty()) return;
   engine_.joined_.record(main_);
@@ -89,22 +121,22 @@ void Run::end() {
 }
 
 void Run::send(std::uint32_t peer, const void* data, std::size_t bytes) {
-  engine_.exchange_->send(peer, data, bytes, main_);
+  channel().send(peer, data, bytes, stream(lane_));
 }
 
 void Run::receive(std::uint32_t peer, void* data, std::size_t bytes) {
-  engine_.exchange_->receive(peer, data, bytes, main_);
+  channel().receive(peer, data, bytes, stream(lane_));
 }
 
 void Run::all_gather(const void* from, void* to, std::size_t bytes) {
-  engine_.exchange_->all_gather(from, to, bytes, main_);
+  channel().all_gather(from, to, bytes, stream(lane_));
 }
 
 void Run::fold(const device::host::Arithmetic& arithmetic, std::span<const device::host::Operand> operands,
                void* result, plan::Form form, std::uint64_t count) {
-  const bool beside = batch_.overlapped();
+  const bool beside = batch().overlapped();
   check(device::cuda::fold(arithmetic, operands, result, form, count, {beside ? kBlocksBeside : 0},
-                           beside ? side_ : main_),
+                           beside ? side_ : stream(lane_)),
         "a fold");
 }
 
@@ -138,32 +170,43 @@ void enqueue_batch(std::span<const Work> work) {
   enqueue_on_peers(work);
   std::vector<std::unique_ptr<Run>> runs;
   std::uint32_t ticks = 0;
+  std::size_t lanes = 0;
   const transport::NcclFunctions* functions = nullptr;
   for (const Work& one : work) {
     if (one.engine->peers() != nullptr) continue;
     runs.push_back(std::make_unique<Run>(one));
     ticks = std::max(ticks, runs.back()->ticks());
+    lanes = std::max(lanes, runs.back()->lanes());
     if (one.engine->exchange() != nullptr) functions = &one.engine->exchange()->functions();
   }
-  const auto each = [&runs](auto&& action) {
-    for (const auto& run : runs) {
+  const auto each = [](const std::vector<Run*>& some, auto&& action) {
+    for (Run* run : some) {
       const OnDevice guard(run->device());
       action(*run);
     }
   };
-  each([](Run& run) { run.begin(); });
+  std::vector<std::vector<Run*>> with(lanes);  // those that have a lane
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (const auto& run : runs)
+      if (lane < run->lanes()) with[lane].push_back(run.get());
+  if (lanes == 0) return;
+  each(with[0], [](Run& run) { run.begin(); });
   for (std::uint32_t tick = 0; tick < ticks; ++tick) {
-    each([tick](Run& run) { run.turn_to(tick); });
-    if (runs.size() == 1 && runs.front()->is_one_gather()) {
-      each([](Run& run) { run.exchange(); });
-    } else if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->has_transfers(); })) {
-      transport::NcclGroup group(*functions);
-      each([](Run& run) { run.exchange(); });
-      group.end();
+    for (std::size_t lane = 0; lane < lanes; ++lane) {  // in the same order on every rank
+      const std::vector<Run*>& some = with[lane];
+      each(some, [=](Run& run) { run.turn_to(tick, lane); });
+      if (some.size() == 1 && some.front()->is_one_gather()) {
+        each(some, [](Run& run) { run.exchange(); });
+      } else if (std::any_of(some.begin(), some.end(), [](const Run* run) { return run->has_transfers(); })) {
+        transport::NcclGroup group(*functions);
+        each(some, [](Run& run) { run.exchange(); });
+        group.end();
+      }
+      each(some, [](Run& run) { run.hand_on(); });
+      each(some, [](Run& run) { run.fold(); });
     }
-    each([](Run& run) { run.fold(); });
   }
-  each([](Run& run) { run.end(); });
+  each(with[0], [](Run& run) { run.end(); });
 }
 
 }  // namespace

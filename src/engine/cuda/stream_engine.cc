@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include "engine/choice.h"
 #include "engine/cuda/load_once.h"
@@ -27,8 +29,11 @@ std::array<std::uint64_t, 2> warm_up_counts(const Settings& settings, std::uint3
 
 }  // namespace
 
-Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes, bool peers)
+Reserve::Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes, bool peers,
+                 std::uint32_t lanes)
     : device(current_device()), scratch(scratch_bytes), greeting(greeting_bytes), products(product_bytes) {
+  for (std::uint32_t lane = 1; lane < lanes; ++lane)
+    lane_streams.push_back(std::make_unique<SideStreams>());
   load_once(device);
   if (peers) static_cast<void>(load_peers_once(device));  // PeerGroup() tells
 }
@@ -45,18 +50,33 @@ StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::ui
       ranks_(ranks),
       gathers_(gathers),
       reserve_(std::move(reserve)),
-      exchange_(std::move(exchange)),
       tasks_(settings, rank, ranks, gathers) {
+  exchanges_.push_back(std::move(exchange));
 }
 
 void StreamEngine::use_peers(const PeerSettings& settings) {
   try {
-    peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchange_);
+    peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchanges_.front());
   } catch (const std::invalid_argument&) {
     settings.meet();  // what it had has been freed
     throw;
   }
   settings.meet();
+}
+
+/// At the same time: an abort frees memory, which waits for the kernels of all of them.
+void StreamEngine::abort() {
+  std::vector<std::thread> others;
+  for (std::size_t lane = 1; lane < exchanges_.size(); ++lane) {
+    try {
+      others.emplace_back([this, lane] { exchanges_[lane]->abort(); });
+    } catch (const std::system_error&) {  // no thread: one after the other then
+      exchanges_[lane]->abort();
+    }
+  }
+  if (exchanges_.front() != nullptr) exchanges_.front()->abort();
+  for (std::thread& other : others)
+    other.join();
 }
 
 void StreamEngine::finish_peers() {
@@ -94,19 +114,21 @@ void StreamEngine::warm_up() {
   const Memory& memory = reserve_->greeting;
   const cudaStream_t stream = reserve_->side_streams.get(0);
   check(cudaMemsetAsync(memory.data(), 0, memory.size(), stream), "cudaMemsetAsync");
-  const auto run = [&](plan::Schedule schedule, std::uint64_t count) {
+  const auto run = [&](plan::Schedule schedule, std::uint64_t count, std::size_t lane) {
     Reduction call;
     call.send = call.receive = memory.data();
     call.count = count;
     call.schedule = schedule;
-    const Work work{this, {{call, stream}}};
+    const Work work{this, {{call, stream}}, lane};
     enqueue({&work, 1});
   };
   const auto counts = warm_up_counts(settings_, ranks_);
-  for (const std::uint64_t count : counts)
-    run(choose_schedule(settings_, ranks_, count * sizeof(float)), count);
-  for (const plan::Schedule& schedule : tuned_schedules(settings_, ranks_))
-    run(schedule, counts.front());
+  for (std::size_t lane = 0; lane < exchanges_.size(); ++lane) {
+    for (const std::uint64_t count : counts)
+      run(choose_schedule(settings_, ranks_, count * sizeof(float)), count, lane);
+    for (const plan::Schedule& schedule : tuned_schedules(settings_, ranks_))
+      run(schedule, counts.front(), lane);
+  }
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 

@@ -27,13 +27,15 @@ struct StreamCall {
 /// device, also for those of another rank of this process that wait for this one.
 struct Reserve {
   /// `greeting_bytes`: of the memory that all_gather_host() and StreamEngine::warm_up() use. `peers`: whether
-  /// StreamEngine::use_peers() may be called.
-  Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes, bool peers);
+  /// StreamEngine::use_peers() may be called. `lanes`: of the engine, see StreamEngine::add_lane().
+  Reserve(std::size_t scratch_bytes, std::size_t greeting_bytes, std::size_t product_bytes, bool peers,
+          std::uint32_t lanes = 1);
 
   int device;
   Memory scratch, greeting;
   Memory products;  ///< of PreMulSums
   SideStreams side_streams;
+  std::vector<std::unique_ptr<SideStreams>> lane_streams;  ///< of lanes 1, 2 …
 };
 
 /// What warm_up() needs of Reserve::greeting, bytes.
@@ -41,15 +43,28 @@ std::size_t warm_up_bytes(const Settings& settings, std::uint32_t ranks);
 
 /// One rank's end of a communicator. Nothing is allocated after its construction (except a stream, where many
 /// captures are under way at the same time).
-/// Thread rule: one thread at a time, except for the exchange's any-thread functions and order().
+/// Thread rule: one thread at a time, except for the exchanges' any-thread functions, abort() and order().
 class StreamEngine {
  public:
   /// `exchange`: null over one rank. `gathers`: whether all-gathers may be used, the same on every rank.
   StreamEngine(const Settings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
                std::unique_ptr<transport::NcclExchange> exchange, std::unique_ptr<Reserve> reserve);
+  /// What nothing has ended is aborted.
+  ~StreamEngine() {
+    if (exchanges_.size() > 1) abort();
+  }
+  StreamEngine(const StreamEngine&) = delete;
+  StreamEngine& operator=(const StreamEngine&) = delete;
 
   int device() const { return reserve_->device; }
-  transport::NcclExchange* exchange() { return exchange_.get(); }
+  /// A lane's; null over one rank.
+  transport::NcclExchange* exchange(std::size_t lane = 0) { return exchanges_[lane].get(); }
+  std::uint32_t lanes() const { return static_cast<std::uint32_t>(exchanges_.size()); }
+  /// One more lane (stream/lanes.h), of those that the reserve has been made for: the same number on every
+  /// rank, before warm_up().
+  void add_lane(std::unique_ptr<transport::NcclExchange> exchange) {
+    exchanges_.push_back(std::move(exchange));
+  }
   Order& order() { return order_; }
 
   /// From now on reductions go over peer memory. Collective, over two ranks or more, before warm_up(). Throws
@@ -59,6 +74,9 @@ class StreamEngine {
   PeerGroup* peers() const { return peers_.get(); }
   /// The end of a sound engine, before its exchange's. Waits.
   void finish_peers();
+
+  /// Of all lanes' exchanges. Any thread.
+  void abort();
 
   /// Connects to the peers that reductions need. Waits. Collective.
   void warm_up();
@@ -73,7 +91,7 @@ class StreamEngine {
   std::uint32_t rank_, ranks_;
   bool gathers_;
   std::unique_ptr<Reserve> reserve_;
-  std::unique_ptr<transport::NcclExchange> exchange_;
+  std::vector<std::unique_ptr<transport::NcclExchange>> exchanges_;  ///< by lane
   stream::TaskSource tasks_;
   Order order_;
   Event joined_, exchanged_;
@@ -93,6 +111,7 @@ void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::u
 struct Work {
   StreamEngine* engine = nullptr;
   std::vector<StreamCall> calls;
+  std::size_t lane = 0;  ///< the engine's that the first lane of the work is
 };
 void enqueue(std::span<const Work> work);
 

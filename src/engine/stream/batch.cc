@@ -13,8 +13,8 @@ using device::host::element_size;
 using device::host::Operand;
 using plan::Region;
 
-/// Waves under way at a time, at least: the next one's first transfers, and one that is at its folds.
-constexpr std::size_t kMinLanes = 2;
+/// Waves that have scratch at a time, at least: the next one's first transfers, and one that is at its folds.
+constexpr std::size_t kMinRooms = 2;
 
 /// Where a task's regions are.
 struct Places {
@@ -66,16 +66,16 @@ void fold_long(const Task& task, std::vector<Operand> operands, std::byte* parti
 
 }  // namespace
 
-Batch::Batch(std::vector<Task> tasks, std::size_t scratch_limit)
+Batch::Batch(std::vector<Task> tasks, std::size_t scratch_limit, Pace pace)
     : tasks_(std::move(tasks)), progress_(tasks_.size()) {
   make_waves(scratch_limit);
-  if (waves_.size() > 1) {  // in smaller waves, so that several have room
-    make_waves(scratch_limit / kMinLanes);
+  if (waves_.size() > 1 && pace == Pace::overlapped) {  // in smaller waves, so that several have room
+    make_waves(scratch_limit / kMinRooms);
     overlapped_ = true;
   }
   for (const Wave& wave : waves_)
-    lane_bytes_ = std::max(lane_bytes_, wave.scratch);
-  if (lane_bytes_ > scratch_limit)
+    room_bytes_ = std::max(room_bytes_, wave.scratch);
+  if (room_bytes_ > scratch_limit)
     throw std::invalid_argument("a chunk needs more scratch than the communicator has: use smaller chunks");
   for (const Task& task : tasks_) {
     length_ = std::max(length_, length(task));
@@ -86,10 +86,11 @@ Batch::Batch(std::vector<Task> tasks, std::size_t scratch_limit)
   });
   if (!one_kind) life_ = length_;
   if (overlapped_) {
-    lanes_ = std::min<std::size_t>(waves_.size(), life_);
-    if (lane_bytes_ != 0) lanes_ = std::clamp<std::size_t>(scratch_limit / lane_bytes_, 1, lanes_);
-    interval_ = static_cast<std::uint32_t>((life_ + lanes_ - 1) / lanes_);
+    rooms_ = std::min<std::size_t>(waves_.size(), life_);
+    if (room_bytes_ != 0) rooms_ = std::clamp<std::size_t>(scratch_limit / room_bytes_, 1, rooms_);
+    interval_ = static_cast<std::uint32_t>((life_ + rooms_ - 1) / rooms_);
   }
+  if (pace == Pace::one_by_one) interval_ = std::max(length_, 1u);
   if (!waves_.empty()) ticks_ = static_cast<std::uint32_t>(waves_.size() - 1) * interval_ + length_;
 }
 
@@ -127,12 +128,12 @@ void Batch::turn_to(std::uint32_t tick) {
   const std::size_t first = tick < length_ ? 0 : (tick - length_) / interval_ + 1;
   for (std::size_t w = first; w < waves_.size() && w * interval_ <= tick; ++w) {
     const auto since = static_cast<std::uint32_t>(tick - w * interval_);
-    const std::size_t lane = w % lanes_ * lane_bytes_;
+    const std::size_t room = w % rooms_ * room_bytes_;
     for (std::size_t i = waves_[w].first; i < waves_[w].last; ++i) {
       const std::vector<Action>& all = actions(tasks_[i]);
       Progress& progress = progress_[i];
       for (; progress.next < all.size() && all[progress.next].tick == since; ++progress.next)
-        current_.push_back({&tasks_[i], &all[progress.next], lane + progress.scratch});
+        current_.push_back({&tasks_[i], &all[progress.next], room + progress.scratch});
     }
   }
 }

@@ -40,15 +40,18 @@ class Machine {
 
 class Batch {
  public:
+  /// Of several waves: the next one begins a tick or more after the one before, or when that one has ended.
+  enum class Pace : std::uint8_t { overlapped, one_by_one };
+
   /// `scratch_limit`: bytes. Throws std::invalid_argument where a task alone needs more.
-  Batch(std::vector<Task> tasks, std::size_t scratch_limit);
+  Batch(std::vector<Task> tasks, std::size_t scratch_limit, Pace pace = Pace::overlapped);
 
   std::uint32_t ticks() const { return ticks_; }
-  /// Several waves: the folds of tick t may run beside the transfers of tick t + 1, but must be complete
-  /// before those of tick t + 2. Otherwise before those of tick t + 1. Transfers of a tick come before its
-  /// folds.
+  /// Several waves, unless one by one: the folds of tick t may run beside the transfers of tick t + 1, but
+  /// must be complete before those of tick t + 2. Otherwise before those of tick t + 1. Transfers of a tick
+  /// come before its folds.
   bool overlapped() const { return overlapped_; }
-  std::size_t scratch() const { return lanes_ * lane_bytes_; }  ///< bytes that it needs
+  std::size_t scratch() const { return rooms_ * room_bytes_; }  ///< bytes that it needs
 
   /// To be called for 0, 1 … ticks() - 1.
   void turn_to(std::uint32_t tick);
@@ -67,7 +70,7 @@ class Batch {
     std::uint64_t bytes = 0, limit = 0;
   };
   struct Progress {
-    std::size_t scratch = 0;  ///< bytes into the wave's lane
+    std::size_t scratch = 0;  ///< bytes from where the scratch begins
     std::size_t next = 0;     ///< action
   };
   struct Current {
@@ -84,7 +87,7 @@ class Batch {
   std::vector<Progress> progress_;
   std::vector<Wave> waves_;
   std::vector<Current> current_;
-  std::size_t lane_bytes_ = 0, lanes_ = 1;
+  std::size_t room_bytes_ = 0, rooms_ = 1;
   std::uint32_t length_ = 0;    ///< of the longest wave
   std::uint32_t life_ = 1;      ///< of the scratch: waves so far apart may share it
   std::uint32_t interval_ = 1;  ///< between two waves' starts

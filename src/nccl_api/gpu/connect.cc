@@ -40,6 +40,11 @@ constexpr std::size_t kProducts = std::size_t{8} << 20;
 /// The most that ranks tell each other, bytes of each.
 constexpr std::size_t kGreeting = std::max(sizeof(Hello), sizeof(transport::PeerCard));
 
+/// Thread blocks of all lanes' kernels together, at most: every GPU has room for all of them at once. They
+/// wait for each other's ranks, so that two which could only run one after the other would wait for ever
+/// where ranks begin with different ones.
+constexpr std::uint32_t kLaneBlocks = 64;
+
 /// All ranks of the program's communicator, in its order, in one of our own. Its transfers cannot pair with
 /// the program's, and it is blocking whatever the program's is. A rank that is not `able` leaves it to the
 /// others, which then have one without it: an error on all of them.
@@ -50,6 +55,8 @@ ncclResult_t split(Communicator& communicator, bool able, std::unique_ptr<NcclEx
   config.commName = "DetCCL";
   // All-to-all over the network is as fast as its connections; for many peers they take too much memory.
   if (communicator.ranks() <= kManyPeers) config.nChannelsPerNetPeer = 4;
+  const std::uint32_t lanes = runtime().environment.configuration().lanes;
+  if (lanes > 1) config.maxCTAs = static_cast<int>(kLaneBlocks / lanes);
   ncclComm_t child = nullptr;
   ncclResult_t result = real().CommSplit(communicator.handle(), able ? 0 : NCCL_SPLIT_NOCOLOR,
                                          communicator.rank(), &child, &config);
@@ -108,7 +115,7 @@ std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
   const engine::Settings settings = engine_settings(c, false, {});
   return std::make_unique<Reserve>(settings.scratch_limit,
                                    std::max(ranks * kGreeting, engine::cuda::warm_up_bytes(settings, ranks)),
-                                   kProducts, may_choose_peers(c, ranks));
+                                   kProducts, may_choose_peers(c, ranks), settings.lanes);
 }
 
 /// The communicator's ranks that are threads of this process, on the host.
@@ -175,6 +182,17 @@ ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine,
   return ncclSuccess;
 }
 
+/// Collective.
+ncclResult_t add_lanes(Communicator& communicator, StreamEngine& engine, std::uint32_t lanes) {
+  while (engine.exchange() != nullptr && engine.lanes() < lanes) {
+    std::unique_ptr<NcclExchange> exchange;
+    const ncclResult_t result = split(communicator, true, exchange);
+    if (result != ncclSuccess) return result;
+    engine.add_lane(std::move(exchange));
+  }
+  return ncclSuccess;
+}
+
 ncclResult_t make_shadow(Communicator& communicator) {
   int device = 0;
   ncclResult_t result = real().CommCuDevice(communicator.handle(), &device);
@@ -208,6 +226,8 @@ ncclResult_t make_shadow(Communicator& communicator) {
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
                                                std::move(exchange), std::move(reserve));
   result = use_peers(communicator, *engine, hellos);
+  if (result == ncclSuccess && engine->peers() == nullptr)
+    result = add_lanes(communicator, *engine, settings.lanes);
   if (result != ncclSuccess) return result;
   engine->warm_up();
   auto stopwatch = std::make_unique<Stopwatch>(

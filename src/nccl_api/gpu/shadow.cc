@@ -67,12 +67,16 @@ ncclResult_t Shadow::async_error() const {
     if (failure == Failure::timeout) return ncclRemoteError;
     if (failure == Failure::aborted) return ncclInternalError;
   }
-  return engine_->exchange() == nullptr ? ncclSuccess : engine_->exchange()->async_error();
+  for (std::uint32_t lane = 0; engine_->exchange() != nullptr && lane < engine_->lanes(); ++lane) {
+    const ncclResult_t state = engine_->exchange(lane)->async_error();
+    if (state != ncclSuccess) return state;
+  }
+  return ncclSuccess;
 }
 
 void Shadow::abort() {
   if (engine_->peers() != nullptr) engine_->peers()->abort();
-  if (engine_->exchange() != nullptr) engine_->exchange()->abort();
+  engine_->abort();
 }
 
 void Shadow::destroy() {
@@ -84,7 +88,8 @@ void Shadow::destroy() {
       return ncclSuccess;
     }));
   }
-  if (engine_->exchange() != nullptr) static_cast<void>(engine_->exchange()->destroy());
+  for (std::uint32_t lane = 0; engine_->exchange() != nullptr && lane < engine_->lanes(); ++lane)
+    static_cast<void>(engine_->exchange(lane)->destroy());
 }
 
 }  // namespace detccl::nccl_api::gpu

@@ -53,6 +53,10 @@ def variants(kind, quick):
     # Only AllReduce has a tree; LL128 forced where NCCL does not choose it may lose data.
     for name, value in (("ALGO", "ring"), ("ALGO", "ring;allreduce:tree"), ("PROTO", "LL"), ("PROTO", "Simple")):
         yield Variant(f"NCCL_{name}={value}", {f"NCCL_{name}": value}, cases=some)
+    # Small chunks, so that calls have many; few thread blocks, for the kernels of all ranks share one GPU.
+    yield Variant("lanes", {"DETCCL_LANES": "2", "DETCCL_SCHEDULE": "direct", "DETCCL_CHUNK": "64K",
+                            "NCCL_MAX_CTAS": "4"},
+                  cases=some + ["graph.*", "comm.*", "end.*"])
     yield Variant("one channel", {"NCCL_MIN_NCHANNELS": "1", "NCCL_MAX_NCHANNELS": "1"}, cases=some)
     yield Variant("four channels", {"NCCL_MIN_NCHANNELS": "4"}, cases=some)
     if kind == "p2p":
