@@ -85,9 +85,8 @@ constexpr std::array kVariables = {
     Variable{"DETCCL_PROFILER_PERIOD", "60", "whole seconds, 0 for never",
              "How often the profiler plugin writes its summaries before the end.", take_profiler_period},
     Variable{"DETCCL_PROFILER_SHADOW", "0", "K, a number; 0 for none",
-             "With the profiler plugin: one of every K reductions of a communicator also runs natively, into "
-             "memory "
-             "of its own, so that overhead is known without another run.",
+             "With the profiler plugin: one of every K reductions of a communicator also runs natively, "
+             "into memory of its own, so that overhead is known without another run.",
              take_profiler_shadow},
     Variable{"DETCCL_PROFILER_CALIBRATE", "0", "N, a number from 6 to 128; 0 for none",
              "With the profiler plugin: of each collective, type and power of two of bytes on a "
