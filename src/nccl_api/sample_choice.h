@@ -3,6 +3,7 @@
 // native time for them: DETCCL_PROFILER_SHADOW and DETCCL_PROFILER_CALIBRATE.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -41,6 +42,9 @@ class SampleChoice {
 /// On GPUs: what keeps a communicator's reductions from being sampled although this rank could, as a profiler
 /// is told; null: nothing. `hellos`: of the communicator's ranks, so that all come to the same.
 const char* find_sampling_obstacle(std::span<const Hello> hellos);
+
+/// Results of more bytes than this are not sampled: the native one takes as much memory.
+inline constexpr std::size_t kMostSampledBytes = std::size_t{64} << 20;
 
 /// Whether the environment asks for samples.
 inline bool samples(const Configuration& configuration) {

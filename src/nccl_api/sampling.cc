@@ -16,7 +16,7 @@ Sampling::Willing Sampling::look_at(const QueuedReduction& reduction) {
     obstacle_ = "nobody listens";
   } else if (!reduction.alone) {
     obstacle_ = "grouped";
-  } else if (bytes > kMostBytes) {
+  } else if (bytes > kMostSampledBytes) {
     obstacle_ = "memory";
   } else {
     try {

@@ -36,9 +36,6 @@ class Sampling {
   /// Where the native result goes.
   void* memory() { return memory_.data(); }
 
-  /// Results of more bytes than this are not sampled.
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-
  private:
   std::uint32_t ranks_;
   std::uint64_t pairs_ = 0;

@@ -6,7 +6,7 @@
 
 #include "recorder/chunks.h"
 #include "recorder/detail.h"
-#include "recorder/quiet_thread.h"
+#include "transport/quiet_thread.h"
 
 namespace detccl::recorder {
 namespace {
@@ -31,7 +31,7 @@ std::uint32_t duration(const Times& times) {
 
 Drain::Drain(RingReader reader, SiteTable& sites, Recorder& recorder, std::function<void()> warn)
     : reader_(reader), sites_(sites), recorder_(recorder), warn_(std::move(warn)) {
-  thread_ = quiet_thread([this] { run(); });
+  thread_ = transport::quiet_thread([this] { run(); });
 }
 
 Drain::~Drain() {

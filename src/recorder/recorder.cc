@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "recorder/context.h"
-#include "recorder/quiet_thread.h"
+#include "transport/quiet_thread.h"
 
 namespace detccl::recorder {
 namespace {
@@ -27,7 +27,7 @@ Recorder::Recorder(const Options& options, const trace::RunInfo& info, Warn warn
   path_ = writer_->path();
   error_ = writer_->error();
   static_cast<void>(writer_->take_failure());  // problem() tells
-  thread_ = quiet_thread([this] { drain(); });
+  thread_ = transport::quiet_thread([this] { drain(); });
 }
 
 Recorder::~Recorder() {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/linger.h"
 
-#include <csignal>
 #include <thread>
 #include <utility>
+
+#include "transport/quiet_thread.h"
 
 namespace detccl::transport {
 namespace {
@@ -15,13 +16,6 @@ constexpr std::chrono::seconds kLongest{30};
 
 constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{10};
 
-/// The program's signals are for its own threads.
-void take_no_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
-}
-
 }  // namespace
 
 void Linger::add(std::unique_ptr<Departure> departure) {
@@ -30,10 +24,7 @@ void Linger::add(std::unique_ptr<Departure> departure) {
   entries_.push_back({std::move(departure), Clock::now() + kLongest});
   if (running_ || stop_) return;
   running_ = true;
-  std::thread([this] {
-    take_no_signals();
-    run();
-  }).detach();
+  quiet_thread([this] { run(); }).detach();
 }
 
 std::list<Linger::Entry> Linger::take_finished() {

@@ -59,7 +59,7 @@ TEST_F(SamplingTest, TurnsAlternateUnlessOneRankReducesInPlace) {
 }
 
 TEST_F(SamplingTest, WhatCannotBeSampledSaysWhy) {
-  QueuedReduction r = reduction(plan::Collective::all_reduce, a.data(), b.data(), Sampling::kMostBytes / 4);
+  QueuedReduction r = reduction(plan::Collective::all_reduce, a.data(), b.data(), kMostSampledBytes / 4);
   EXPECT_NE(sampling.look_at(r), Sampling::not_at_all) << "the buffers are not touched";
   EXPECT_EQ(sampling.obstacle(), nullptr);
   ++r.call.count;

@@ -3,11 +3,9 @@
 #include "recorder/detail.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -115,46 +113,23 @@ TEST(Detail, WhatHasNoRoomIsDroppedWholeAndCounted) {
 }
 
 TEST(Detail, ManyWritersAtOnce) {
-  constexpr std::uint64_t kWriters = 4, kEach = 5000;
   const char* chosen = std::getenv("DETCCL_TEST_SEED");
   const std::uint64_t seed = chosen != nullptr ? std::stoull(chosen) : std::random_device{}();
   std::cout << "seed " << seed << " (DETCCL_TEST_SEED repeats it)\n";
   std::mt19937_64 random(seed);
   Memory memory(12 + random() % 64);
   const auto chunks_in = [](std::uint64_t writer, std::uint64_t i) { return (writer + i) % 10; };
-  std::atomic<bool> done{false};
-  std::vector<std::thread> writers;
-  for (std::uint64_t w = 0; w < kWriters; ++w) {
-    writers.emplace_back([&, w] {
-      std::uint64_t operations = 0;
-      for (std::uint64_t i = 0; i < kEach; ++i) {
+  RingReader reader = memory.reader();
+  std::vector<Slot> further;
+  read_many_writers(
+      memory, reader, 5000,
+      [&](const Ring& ring, std::uint64_t w, std::uint64_t* operations, std::uint64_t i) {
         Gathered gathered(chunks_in(w, i), w);
         gathered.fill(i);
-        write(memory.ring(), w, &operations, gathered.details());
-        if (i % 4 == 0) std::this_thread::yield();
-      }
-    });
-  }
-  std::thread ender([&] {
-    for (std::thread& writer : writers)
-      writer.join();
-    done = true;
-  });
-  RingReader reader = memory.reader();
-  std::uint64_t read = 0;
-  std::vector<std::uint64_t> next(kWriters);
-  std::vector<Slot> further;
-  for (bool last = false; !last;) {
-    last = done;
-    for (Slot slot; reader.next(slot, further); ++read) {
-      ASSERT_LT(slot.site, kWriters);
-      EXPECT_GE(slot.index, next[slot.site]) << "in the writer's order";
-      next[slot.site] = slot.index + 1;
-      expect(further, chunks_in(slot.site, slot.index), slot.site, slot.index);
-    }
-  }
-  ender.join();
-  EXPECT_EQ(read + reader.dropped(), kWriters * kEach) << "every record has arrived or was counted";
+        write(ring, w, operations, gathered.details());
+      },
+      [&](Slot& slot) { return reader.next(slot, further); },
+      [&](const Slot& slot) { expect(further, chunks_in(slot.site, slot.index), slot.site, slot.index); });
 }
 
 }  // namespace

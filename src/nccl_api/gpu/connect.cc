@@ -190,6 +190,8 @@ ncclResult_t add_lanes(Communicator& communicator, StreamEngine& engine, std::ui
     if (result != ncclSuccess) return result;
     engine.add_lane(std::move(exchange));
   }
+  if (engine.lanes() > 1 && communicator.rank() == 0)
+    log_line(LogLevel::info, fmt::format("{}: {} lanes", communicator.name(), engine.lanes()));
   return ncclSuccess;
 }
 

@@ -67,50 +67,53 @@ engine::cuda::StreamCall stream_call(const QueuedReduction& reduction) {
   return call;
 }
 
-/// `timed`: whether they may be measured.
+/// `participants`: those of the queue. `timed`: whether they may be measured.
 void put_on_streams(std::span<const Queued> queue, const std::vector<Participant>& participants,
                     bool timed = true) {
   std::vector<engine::cuda::Work> work;
-  std::vector<Stopwatch*> stopwatches;
   for (const Participant& participant : participants) {
-    Shadow& shadow = static_cast<Shadow&>(*participant.shadow);
-    engine::cuda::Work its{&shadow.engine(), {}};
+    work.push_back({&static_cast<Shadow&>(*participant.shadow).engine(), {}});
     for (const auto& [communicator, reduction] : queue) {
-      if (communicator.get() == participant.communicator) its.calls.push_back(stream_call(reduction));
+      if (communicator.get() == participant.communicator) work.back().calls.push_back(stream_call(reduction));
     }
-    if (its.calls.empty()) continue;
-    work.push_back(std::move(its));
-    stopwatches.push_back(&shadow.stopwatch());
   }
   for (std::size_t i = 0; i < work.size(); ++i)
-    stopwatches[i]->before(work[i].calls, timed);
+    static_cast<Shadow&>(*participants[i].shadow).stopwatch().before(work[i].calls, timed);
   {
     const profile::Range range("enqueue");  // of the host's time; the GPU's is the kernels' own
     engine::cuda::enqueue(work);
   }
-  for (Stopwatch* stopwatch : stopwatches)
-    stopwatch->after();
+  for (const Participant& participant : participants)
+    static_cast<Shadow&>(*participant.shadow).stopwatch().after();
 }
 
-Sampler* sampler_of(const Communicator& communicator, const std::vector<Participant>& participants) {
-  const auto found = std::find_if(participants.begin(), participants.end(),
-                                  [&](const Participant& p) { return p.communicator == &communicator; });
-  return static_cast<Shadow&>(*found->shadow).sampler();
+/// Those of `all` that have reductions in `part`, which is not empty.
+std::vector<Participant> participants_in(std::span<const Queued> part, const std::vector<Participant>& all) {
+  std::vector<Participant> some;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some), [&](const Participant& p) {
+    return std::any_of(part.begin(), part.end(),
+                       [&](const Queued& queued) { return queued.first.get() == p.communicator; });
+  });
+  return some;
 }
 
 /// A reduction that is sampled goes by itself, after those before it and before those after it. All ranks
 /// come to the same ones, however they group them: a group is cut there.
 void put_in_parts(std::span<const Queued> queue, const std::vector<Participant>& participants) {
+  const auto put = [&](std::span<const Queued> part) {
+    if (!part.empty()) put_on_streams(part, participants_in(part, participants));
+  };
   std::size_t first = 0;
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    Sampler* const sampler = sampler_of(*queue[i].first, participants);
+    const auto its = participants_in(queue.subspan(i, 1), participants);
+    Sampler* const sampler = static_cast<Shadow&>(*its.front().shadow).sampler();
     const Sample sample = sampler == nullptr ? Sample::no : sampler->due(queue[i].second);
     if (sample == Sample::no) continue;
-    if (i > first) put_on_streams(queue.subspan(first, i - first), participants);
-    sampler->run(queue[i].second, sample, [&] { put_on_streams(queue.subspan(i, 1), participants, false); });
+    put(queue.subspan(first, i - first));
+    sampler->run(queue[i].second, sample, [&] { put_on_streams(queue.subspan(i, 1), its, false); });
     first = i + 1;
   }
-  if (first < queue.size()) put_on_streams(queue.subspan(first), participants);
+  put(queue.subspan(first));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::uint64_t nanoseconds_between(cudaEvent_t began, cudaEvent_t ended) {
 Sampler::Sampler(const Configuration& configuration) : choice_(configuration), obstacle_(own_obstacle()) {
   if (obstacle_ != nullptr) return;
   try {
-    memory_ = std::make_unique<engine::cuda::Memory>(kMostBytes);
+    memory_ = std::make_unique<engine::cuda::Memory>(kMostSampledBytes);
   } catch (const engine::cuda::CudaError&) {
     obstacle_ = "memory";
   }
@@ -68,12 +68,12 @@ void Sampler::warm_up(std::uint32_t ranks) {
   const cudaStream_t stream = streams.get(0);
   for (const Collective collective :
        {Collective::all_reduce, Collective::reduce_scatter, Collective::reduce}) {
-    for (std::uint64_t bytes = 4096; bytes <= kMostBytes / 2; bytes *= 8) {
+    for (std::uint64_t bytes = 4096; bytes <= kMostSampledBytes / 2; bytes *= 8) {
       engine::Reduction call;
       call.collective = collective;
       call.send = memory_->data();
       call.count = bytes / sizeof(float) / (collective == Collective::reduce_scatter ? ranks : 1);
-      if (call.count != 0) reduce_natively(call, memory_->data() + kMostBytes / 2, stream);
+      if (call.count != 0) reduce_natively(call, memory_->data() + kMostSampledBytes / 2, stream);
     }
   }
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -98,7 +98,7 @@ const char* Sampler::reason_against(const QueuedReduction& reduction) const {
   if (call.op == contract::Op::premulsum) return "scaled";  // its factor is another communicator's
   if (call.type == DataType::float8e4m3 || call.type == DataType::float8e5m2)
     return "type";  // not on every GPU
-  if (call.count * contract::size_of(call.type) > kMostBytes) return "memory";
+  if (call.count * contract::size_of(call.type) > kMostSampledBytes) return "memory";
   const engine::cuda::OnDevice guard(engine_->device());
   return engine::cuda::capture_of(reduction.stream) != 0 ? "captured" : nullptr;
 }

@@ -44,9 +44,6 @@ class Sampler {
   /// `ours` does.
   void run(const QueuedReduction& reduction, Sample sample, const std::function<void()>& ours);
 
-  /// Results of more bytes than this are not sampled.
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-
  private:
   enum Time : std::uint8_t { native_began, native_ended, ours_began, ours_ended, kTimes };
   struct Pair {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-namespace detccl::recorder {
+namespace detccl::transport {
 
 template <class Body>
 std::thread quiet_thread(Body body) {
@@ -22,4 +22,4 @@ std::thread quiet_thread(Body body) {
   return std::thread(std::move(body));
 }
 
-}  // namespace detccl::recorder
+}  // namespace detccl::transport
