@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captured in CUDA graphs: steps are counted on the GPU, so replays mix with each other and with eager calls.
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -14,6 +15,8 @@ class PeerGraph : public GpuTest {};
 
 TEST_F(PeerGraph, ReplaysGiveTheBitsOfTheInputsOfTheMoment) {
   host::Random random(host::new_seed());
+  const char* const text = std::getenv("DETCCL_TEST_REPLAYS");
+  const int replays = text == nullptr ? 200 : std::atoi(text);
   for (const std::uint32_t ranks : {2U, 8U}) {
     Group group(ranks);
     std::vector<GroupCall> calls;
@@ -54,7 +57,7 @@ TEST_F(PeerGraph, ReplaysGiveTheBitsOfTheInputsOfTheMoment) {
       for (std::uint32_t r = 0; r < ranks; ++r)
         ASSERT_CUDA(cudaMemcpy(group.memory(r), arenas[r].data(), bytes, cudaMemcpyHostToDevice));
       ASSERT_CUDA(cudaDeviceSynchronize());
-      for (int replay = 0; replay < 200; ++replay) {
+      for (int replay = 0; replay < replays; ++replay) {
         for (std::uint32_t r = 0; r < ranks; ++r)
           ASSERT_CUDA(cudaGraphLaunch(graphs[r], group.stream(r)));
         if (replay % 7 == 0) group.enqueue(calls[static_cast<std::size_t>(replay) % calls.size()]);

@@ -16,8 +16,8 @@ PROGRAMS = {
                                   "Forms.FoldsOfMore*:Graph.*"),
     "peer": ("device_peer_test", "*"),
 }
-# Back-to-back operations of device_peer_test.
-OPERATIONS = {"DETCCL_TEST_OPERATIONS": "3000"}
+# Back-to-back operations and replays of a graph in device_peer_test.
+OPERATIONS = {"DETCCL_TEST_OPERATIONS": "3000", "DETCCL_TEST_REPLAYS": "20"}
 
 
 def names():
