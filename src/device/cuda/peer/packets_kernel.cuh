@@ -24,21 +24,29 @@ __device__ __forceinline__ bool refreshes(std::uint64_t step) {
   return (step & 0xfffff) < 2;
 }
 
-/// Bytes `at` … of an array of `bytes` bytes; what is beyond its end is 0.
-__device__ inline std::uint64_t load_unit(const std::byte* array, std::uint64_t at, std::uint64_t bytes) {
-  const std::byte* const from = array + at;
-  if (at + kUnit <= bytes && reinterpret_cast<std::uintptr_t>(from) % kUnit == 0)
-    return *reinterpret_cast<const std::uint64_t*>(from);
+/// Bytes `at` … of an array of `bytes` bytes, one by one; what is beyond its end is 0.
+inline __device__ __noinline__ std::uint64_t load_bytes(const std::byte* array, std::uint64_t at,
+                                                 std::uint64_t bytes) {
   std::uint64_t x = 0;
   for (std::uint32_t i = 0; i < kUnit; ++i) {
-    if (at + i < bytes) x |= static_cast<std::uint64_t>(from[i]) << 8 * i;
+    if (at + i < bytes) x |= static_cast<std::uint64_t>(array[at + i]) << 8 * i;
   }
   return x;
 }
 
+__device__ __forceinline__ bool is_whole_unit(const std::byte* array, std::uint64_t at, std::uint64_t bytes) {
+  return at + kUnit <= bytes && reinterpret_cast<std::uintptr_t>(array + at) % kUnit == 0;
+}
+
+__device__ __forceinline__ std::uint64_t load_unit(const std::byte* array, std::uint64_t at,
+                                                   std::uint64_t bytes) {
+  if (is_whole_unit(array, at, bytes)) return *reinterpret_cast<const std::uint64_t*>(array + at);
+  return load_bytes(array, at, bytes);
+}
+
 __device__ inline void store_unit(std::byte* array, std::uint64_t at, std::uint64_t bytes, std::uint64_t x) {
   std::byte* const to = array + at;
-  if (at + kUnit <= bytes && reinterpret_cast<std::uintptr_t>(to) % kUnit == 0) {
+  if (is_whole_unit(array, at, bytes)) {
     *reinterpret_cast<std::uint64_t*>(to) = x;
     return;
   }
@@ -53,6 +61,47 @@ __device__ __forceinline__ Packet pack(std::uint64_t x, std::uint32_t flag) {
 }
 __device__ __forceinline__ bool has(const Packet& p, std::uint32_t flag) {
   return static_cast<std::uint32_t>(p.low >> 32) == flag && static_cast<std::uint32_t>(p.high >> 32) == flag;
+}
+
+/// (rank + k) % ranks, k at most ranks: a division takes longer than a small reduction's sums.
+__device__ __forceinline__ std::uint32_t rank_after(const Part& part, std::uint32_t k) {
+  const std::uint32_t rank = part.rank + k;
+  return rank < part.layout.ranks ? rank : rank - part.layout.ranks;
+}
+
+/// What a rank gives of one unit: values[k] is for rank (rank + k) % ranks.
+struct Given {
+  std::uint64_t values[kMaxRanks];
+};
+
+/// All loads are under way at the same time.
+__device__ __forceinline__ Given load_given(const Part& part, std::uint64_t at) {
+  const std::uint32_t ranks = part.layout.ranks;
+  const std::uint64_t shard = part.partition.shard;
+  Given given;
+  if (!part.scattered) {
+    const std::uint64_t x = load_unit(part.send, at, shard);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kMaxRanks; ++k) given.values[k] = x;
+    return given;
+  }
+#pragma unroll
+  for (std::uint32_t k = 0; k < kMaxRanks; ++k) {
+    if (k < ranks) given.values[k] = load_unit(part.send + rank_after(part, k) * shard, at, shard);
+  }
+  return given;
+}
+
+__device__ __forceinline__ void send_unit(const Part& part, const Given& given, std::uint64_t step,
+                                          std::uint32_t unit) {
+  const Layout& layout = part.layout;
+#pragma unroll
+  for (std::uint32_t k = 1; k < kMaxRanks; ++k) {
+    if (k >= layout.ranks) break;
+    const std::uint32_t to = rank_after(part, k);
+    store_packet(part.regions[to] + layout.packets(blockIdx.x, step, part.rank) + unit * kPacketBytes,
+                 pack(given.values[k], static_cast<std::uint32_t>(step)));
+  }
 }
 
 /// A unit of every rank. False: given up.
@@ -104,28 +153,30 @@ __global__ void __launch_bounds__(kPacketThreads)
   __shared__ bool failed;
   const Part& part = a.part;
   const Layout& layout = part.layout;
-  auto* const counter =
-      reinterpret_cast<std::uint64_t*>(part.regions[part.rank] + layout.counters(blockIdx.x)) + 1;
-  if (threadIdx.x == 0) {
-    before = *counter;
-    failed = failed_before(part);
-  }
-  __syncthreads();
-  if (failed) return;
-  const std::uint64_t step = before + 1, shard = part.partition.shard;
-  const auto flag = static_cast<std::uint32_t>(step);
+  const std::uint64_t shard = part.partition.shard;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * a.units_per_block;
   const std::uint64_t left = (shard + kUnit - 1) / kUnit - first;
   const auto used = static_cast<std::uint32_t>(left < a.units_per_block ? left : a.units_per_block);
+  auto* const counter =
+      reinterpret_cast<std::uint64_t*>(part.regions[part.rank] + layout.counters(blockIdx.x)) + 1;
+  // All loads are under way together: a small reduction takes no longer than a few of them.
+  const std::uint64_t counted = threadIdx.x == 0 ? *counter : 0;
+  const bool failed_earlier = threadIdx.x == 0 && failed_before(part);
+  Given given{};
+  if (threadIdx.x < used) given = load_given(part, (first + threadIdx.x) * kUnit);
+  if (threadIdx.x == 0) {
+    before = counted;
+    failed = failed_earlier;
+  }
+  __syncthreads();
+  if (failed) return;
+  const std::uint64_t step = before + 1;
   const std::uint32_t units = refreshes(step) ? kPacketUnits : used;
+  const std::uint64_t own = given.values[0];
   for (std::uint32_t unit = threadIdx.x; unit < units; unit += blockDim.x) {
-    for (std::uint32_t k = 1; k < layout.ranks; ++k) {
-      const std::uint32_t to = (part.rank + k) % layout.ranks;
-      const std::byte* const values = part.send + (part.scattered ? to * shard : 0);
-      const std::uint64_t x = unit < used ? load_unit(values, (first + unit) * kUnit, shard) : 0;
-      store_packet(part.regions[to] + layout.packets(blockIdx.x, step, part.rank) + unit * kPacketBytes,
-                   pack(x, flag));
-    }
+    send_unit(part, given, step, unit);
+    const std::uint32_t next = unit + blockDim.x;
+    given = next < used ? load_given(part, (first + next) * kUnit) : Given{};
   }
   const Unit folder(a.fold);
   for (std::uint32_t unit = threadIdx.x; unit < units; unit += blockDim.x) {
@@ -133,7 +184,8 @@ __global__ void __launch_bounds__(kPacketThreads)
     if (!receive_unit(part, loaded, step, unit)) return;
     if (unit >= used || part.receive == nullptr) continue;
     const std::uint64_t at = (first + unit) * kUnit;
-    put_own(loaded, part.rank, load_unit(part.send + (part.scattered ? part.rank * shard : 0), at, shard));
+    const std::byte* const from = part.send + (part.scattered ? part.rank * shard : 0);
+    put_own(loaded, part.rank, unit == threadIdx.x ? own : load_unit(from, at, shard));
     const auto f = folder.result(loaded);
     store_unit(part.receive, at, shard, f.words[0] | std::uint64_t{f.words[1]} << 32);
   }
