@@ -180,8 +180,10 @@ void run_operations(std::uint32_t ranks, host::Random& random) {
           if (b < o.partition.blocks) {
             block.begin(o, inputs[r][i].data(), receives ? outputs[r][i].data() : nullptr);
             const std::uint32_t steps = o.partition.steps(b);
-            if (!(copies ? run_copies(block, block.before, steps) : run_folds(block, block.before, steps)))
-              complete = false;
+            const bool alone = steps == 1;
+            if (alone && copies && !run_alone(block, block.before)) complete = false;
+            if (!alone && copies && !run_copies(block, block.before, steps)) complete = false;
+            if (!alone && !copies && !run_folds(block, block.before, steps)) complete = false;
             block.before += steps;
           }
           boundaries[r]->arrive();

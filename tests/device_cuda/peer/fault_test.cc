@@ -11,18 +11,23 @@ namespace {
 
 class PeerFault : public GpuTest {};
 
-GroupCall call_in(Mode mode, std::uint32_t ranks) {
+struct Kind {
+  Mode mode;
+  std::uint64_t count;
+};
+
+GroupCall call_in(const Kind& kind, std::uint32_t ranks) {
   GroupCall c;
   c.arithmetic.ranks = ranks;
-  c.mode = mode;
-  c.count = 4000;
+  c.mode = kind.mode;
+  c.count = kind.count;
   c.send_bytes = c.receive_bytes = c.count * 4;
   c.send.assign(ranks, 0);
-  c.receive.assign(ranks, 65536);
+  c.receive.assign(ranks, (c.send_bytes + 255) / 256 * 256);
   return c;
 }
 
-class InMode : public PeerFault, public testing::WithParamInterface<Mode> {};
+class InMode : public PeerFault, public testing::WithParamInterface<Kind> {};
 
 TEST_P(InMode, AMissingPeerIsATimeout) {
   Group group(3);
@@ -49,12 +54,19 @@ TEST_P(InMode, AnAbortEndsWaiting) {
   EXPECT_EQ(group.finish(), (std::vector{Failure::none, Failure::aborted}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, InMode, testing::Values(Mode::packets, Mode::one_shot, Mode::two_shot));
+// In one step of a block, and in several.
+constexpr Kind kKinds[] = {{Mode::packets, 4000},
+                           {Mode::one_shot, 4000},
+                           {Mode::one_shot, 50000},
+                           {Mode::two_shot, 4000},
+                           {Mode::two_shot, 50000}};
+
+INSTANTIATE_TEST_SUITE_P(Modes, InMode, testing::ValuesIn(kKinds));
 
 TEST_F(PeerFault, DrainingEndsWhenThePeersAreThrough) {
-  for (const Mode mode : {Mode::packets, Mode::one_shot, Mode::two_shot}) {
+  for (const Kind& kind : kKinds) {
     Group group(4);
-    const GroupCall c = call_in(mode, 4);
+    const GroupCall c = call_in(kind, 4);
     for (int i = 0; i < 5; ++i)
       group.enqueue(c);
     for (std::uint32_t r = 0; r < 4; ++r)

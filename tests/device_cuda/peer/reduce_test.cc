@@ -147,7 +147,7 @@ TEST_F(Peer, BackToBackOperationsKeepTheirBits) {
   const char* const text = std::getenv("DETCCL_TEST_OPERATIONS");
   const std::uint64_t operations = text == nullptr ? 20000 : std::strtoull(text, nullptr, 10);
   for (const std::uint32_t ranks : {8U, 4U, 2U}) {
-    Group group(ranks, 8, 16384);
+    Group group(ranks, 8, 2048);  // in one step of a block, and in several
     std::vector<GroupCall> calls;
     std::uint64_t bytes = 256;
     while (calls.size() < 48) {

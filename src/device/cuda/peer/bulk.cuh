@@ -13,12 +13,16 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// A barrier on which one thread arrives, telling how many bytes will come.
-__device__ __forceinline__ void init(std::uint64_t* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+/// A barrier whose phases end when `arrivals` threads have arrived and the bytes that they told of have come.
+__device__ __forceinline__ void init(std::uint64_t* barrier, std::uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
+               : "memory");
+}
+__device__ __forceinline__ void arrive(std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/// Of `size` bytes, that `barrier`'s phase ends with.
+/// Arrives and tells of `size` bytes.
 __device__ __forceinline__ void expect(std::uint64_t* barrier, std::uint32_t size) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
                "r"(size)

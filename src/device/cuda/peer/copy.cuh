@@ -18,7 +18,7 @@ template <bool kShifted>
 __device__ void copy_vectors(const Team& team, std::byte* to, const std::byte* from, std::uint32_t vectors) {
   constexpr unsigned kUnroll = kShifted ? 4 : 8;
   for (unsigned tile = team.thread(); tile < vectors; tile += team.threads * kUnroll) {
-    Fragment<kCopyBytes> f[kUnroll];
+    Fragment<kCopyBytes> f[kUnroll] = {};
 #pragma unroll
     for (unsigned u = 0; u < kUnroll; ++u) {
       const unsigned v = tile + u * team.threads;
@@ -55,6 +55,58 @@ __device__ inline void copy_by_threads(const Team& team, std::byte* to, const st
   for (std::uint32_t i = team.thread(); i < bytes - in_vectors; i += team.threads) {
     const std::uint32_t at = i < head ? i : i + in_vectors;
     to[at] = from[at];
+  }
+}
+
+struct Move {
+  std::byte* to;
+  const std::byte* from;
+  std::uint32_t bytes;
+};
+
+/// Whole vectors that can be moved as they are: none if an address is not aligned.
+__device__ __forceinline__ std::uint32_t vectors_of(const Move& move) {
+  return is_aligned(move.from) && is_aligned(move.to) ? move.bytes / kCopyBytes : 0;
+}
+
+/// All `count` moves, at most kMoves, at the same time: each thread is at up to four.
+template <std::uint32_t kMoves>
+__device__ void copy_together(const Team& team, std::uint32_t count, const Move* moves) {
+  constexpr std::uint32_t kEach = kMoves < 4 ? kMoves : 4, kUnroll = 8 / kEach;
+  const std::uint32_t threads = team.threads / (kMoves / kEach);
+  const std::uint32_t first = team.thread() / threads * kEach, thread = team.thread() % threads;
+  std::uint32_t vectors[kEach], longest = 0;
+#pragma unroll
+  for (std::uint32_t k = 0; k < kEach; ++k) {
+    vectors[k] = first + k < count ? vectors_of(moves[first + k]) : 0;
+    longest = max(longest, vectors[k]);
+  }
+#pragma unroll 1
+  for (std::uint32_t tile = thread; tile < longest; tile += threads * kUnroll) {
+    // Without a value a register that is loaded on a condition would be taken from the start to the end.
+    Fragment<kCopyBytes> f[kEach][kUnroll] = {};
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+#pragma unroll
+      for (std::uint32_t u = 0; u < kUnroll; ++u) {
+        const std::uint32_t v = tile + u * threads;
+        if (v < vectors[k]) read(f[k][u], moves[first + k].from + v * kCopyBytes);
+      }
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+#pragma unroll
+      for (std::uint32_t u = 0; u < kUnroll; ++u) {
+        const std::uint32_t v = tile + u * threads;
+        if (v < vectors[k]) write(f[k][u], moves[first + k].to + v * kCopyBytes);
+      }
+    }
+  }
+#pragma unroll 1
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const Move move = moves[k];
+    const std::uint32_t copied = vectors_of(move) * kCopyBytes;
+    if (copied < move.bytes) copy_by_threads(team, move.to + copied, move.from + copied, move.bytes - copied);
   }
 }
 

@@ -9,7 +9,8 @@ __global__ void drain_kernel(const __grid_constant__ Part part) {
   const std::uint64_t steps =
       *reinterpret_cast<const std::uint64_t*>(part.regions[part.rank] + part.layout.counters(blockIdx.x));
   if (threadIdx.x == part.rank || failed_before(part)) return;
-  static_cast<void>(await_flag(part, Flag::done, threadIdx.x, steps));
+  std::uint64_t seen = 0;
+  static_cast<void>(await_flag(part, Flag::done, threadIdx.x, steps, seen));
 }
 
 }  // namespace

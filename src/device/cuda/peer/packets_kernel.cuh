@@ -26,7 +26,7 @@ __device__ __forceinline__ bool refreshes(std::uint64_t step) {
 
 /// Bytes `at` … of an array of `bytes` bytes, one by one; what is beyond its end is 0.
 inline __device__ __noinline__ std::uint64_t load_bytes(const std::byte* array, std::uint64_t at,
-                                                 std::uint64_t bytes) {
+                                                        std::uint64_t bytes) {
   std::uint64_t x = 0;
   for (std::uint32_t i = 0; i < kUnit; ++i) {
     if (at + i < bytes) x |= static_cast<std::uint64_t>(array[at + i]) << 8 * i;
@@ -82,7 +82,8 @@ __device__ __forceinline__ Given load_given(const Part& part, std::uint64_t at) 
   if (!part.scattered) {
     const std::uint64_t x = load_unit(part.send, at, shard);
 #pragma unroll
-    for (std::uint32_t k = 0; k < kMaxRanks; ++k) given.values[k] = x;
+    for (std::uint32_t k = 0; k < kMaxRanks; ++k)
+      given.values[k] = x;
     return given;
   }
 #pragma unroll

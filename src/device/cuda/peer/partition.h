@@ -59,13 +59,11 @@ inline Partition partition(Mode mode, std::uint64_t total, bool equal, const Lay
   } else {
     p.shard = total;
   }
-  // Long shards go in several steps, so that their parts overlap; what is short, in one.
-  constexpr std::uint64_t kLong = 64U << 10, kMostSteps = 4;
+  // Long shards go in several steps, so that their parts overlap; each of them costs some time, so not in
+  // many.
+  constexpr std::uint64_t kLong = 128U << 10, kMostSteps = 4;
   std::uint64_t piece = (p.shard + layout.blocks - 1) / layout.blocks;
-  if (piece >= kLong) {
-    const std::uint64_t steps = piece / (kLong / 2);
-    piece /= steps < kMostSteps ? steps : kMostSteps;
-  }
+  if (piece >= 2 * kLong) piece /= piece / kLong < kMostSteps ? piece / kLong : kMostSteps;
   piece = (piece + kUnit - 1) / kUnit * kUnit;
   if (piece < kLeastPiece) piece = kLeastPiece;
   if (piece > layout.piece) piece = layout.piece;

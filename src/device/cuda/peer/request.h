@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kEveryone = 0xffffffff;
 /// Tiles of shared memory that bulk copies go through, of the team that copies and of the one that folds.
 /// They leave room for no second block on an SM.
 inline constexpr std::uint32_t kCopyTile = 8U << 10, kCopyTiles = 8;
-inline constexpr std::uint32_t kFoldTile = 32U << 10, kFoldTiles = 3;  ///< of all operands
+inline constexpr std::uint32_t kFoldTile = 24U << 10, kFoldTiles = 6;  ///< of all operands
 inline constexpr std::uint32_t kSharedBytes = kCopyTile * kCopyTiles + kFoldTile * kFoldTiles;
 
 /// A kernel's part of an operation, whatever the elements are.

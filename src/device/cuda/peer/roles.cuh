@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block's threads are of two kinds, which go through the steps each on their own: those that copy values
-// to peers and results from the region, and those that fold.
+// to peers and results from the region, and those that fold. Where there is one step, they do all together.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,9 @@ struct Team {
   }
 };
 
-inline constexpr std::uint32_t kFoldThreads = 384, kCopyThreads = 128;
+/// The folding team's first warp moves tiles for the others (tiles.cuh).
+inline constexpr std::uint32_t kWarp = 32, kFolders = 384;
+inline constexpr std::uint32_t kFoldThreads = kWarp + kFolders, kCopyThreads = 96;
 inline constexpr std::uint32_t kThreads = kFoldThreads + kCopyThreads;
 
 __device__ inline Team folding_team() {
@@ -42,6 +44,9 @@ __device__ inline Team folding_team() {
 }
 __device__ inline Team copying_team() {
   return {2, kFoldThreads, kCopyThreads};
+}
+__device__ inline Team whole_block() {
+  return {0, 0, kThreads};
 }
 
 }  // namespace detccl::device::cuda::peer

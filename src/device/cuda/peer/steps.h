@@ -15,11 +15,14 @@ inline constexpr std::uint32_t kLead = kSlots - 1;
 
 /// A block goes through its steps in two threads of control at the same time: one that copies, one that
 /// folds. `Block`, one for each, has
-///   bool wait(Flag, step)    until every rank, the own one too, has raised its flag to `step`; false: give
-///   up void raise(Flag, step)   raises ours at every rank, after everything that was written before void
-///   offer(i, step)      our raw values of the operation's step `i` to where they are read void fold(i, step)
-///   ours, to where the results are wanted bool collects(i) const   whether there is anything to collect void
-///   collect(i, step)    results from our slots to the output
+///
+///     bool wait(Flag, step)    until every rank, ours too, has raised its flag to `step`; or false
+///     void raise(Flag, step)   raises ours at every rank, after everything that was written before
+///     void offer(i, step)      our raw values of the operation's step `i` to where they are read
+///     void fold(i, step)       ours, to where the results are wanted
+///     bool collects(i)         whether there is anything to collect
+///     void collect(i, step)    results from our slots to the output
+///
 /// `before`: steps that the block has done before. Steps are numbered on from there, the same on every rank.
 /// False if a wait was given up.
 template <class Block>
@@ -56,6 +59,26 @@ __device__
     block.fold(i, step);
     block.raise(Flag::done, step);
   }
+  return true;
+}
+
+/// A block whose operation has one step only: nothing can overlap, so all its threads do everything.
+template <class Block>
+#ifdef __CUDACC__
+__device__
+#endif
+    bool
+    run_alone(Block& block, std::uint64_t before) {
+  const std::uint64_t step = before + 1;
+  if (step > kSlots && !block.wait(Flag::done, step - kSlots)) return false;
+  block.offer(0, step);
+  block.raise(Flag::ready, step);
+  if (!block.wait(Flag::ready, step)) return false;
+  block.fold(0, step);
+  block.raise(Flag::done, step);
+  if (!block.collects(0)) return true;
+  if (!block.wait(Flag::done, step)) return false;
+  block.collect(0, step);
   return true;
 }
 

@@ -2,8 +2,10 @@
 // One-shot and two-shot reductions.
 #pragma once
 
-#include "device/cuda/fold_kernel.cuh"
+#include "device/cuda/peer/aligned_fold.cuh"
 #include "device/cuda/peer/copy.cuh"
+#include "device/cuda/peer/fold_ring.cuh"
+#include "device/cuda/peer/places.cuh"
 #include "device/cuda/peer/steps.h"
 #include "device/cuda/peer/tiles.cuh"
 #include "device/cuda/peer/waiting.cuh"
@@ -17,30 +19,36 @@ struct StepsArguments {
 };
 
 /// What a block's threads share.
-template <class Shape>
 struct Shared {
-  Arguments<Shape::kCapacity> fold;
-  std::byte* results[kMaxRanks];  ///< where the fold's results go
-  std::uint64_t copy_barriers[kCopyTiles], fold_barriers[kFoldTiles];
+  const std::byte* operands[kMaxRanks];  ///< of the step's fold
+  std::byte* results[kMaxRanks];         ///< where they go
+  Move moves[kMaxRanks];                 ///< of a block with one step
+  std::uint64_t copy_loaded[kCopyTiles], fold_loaded[kFoldTiles], folded[kFoldTiles];
   std::uint64_t before;
-  bool failed;
+  bool failed, given_up;
 };
 
-/// A block of one rank, as one of its teams has it (steps.h).
-template <class Shape>
+/// A block of one rank, as one of its teams has it (steps.h). `kAlone`: the whole block is the only team.
+template <class Shape, bool kAlone>
 class StepsBlock {
  public:
   using Vectors = Folder<Shape, Shape::kVector>;
-  using Single = Folder<Shape, 1>;
   using Bits = typename Shape::Bits;
 
-  __device__ StepsBlock(const StepsArguments<Shape>& a, Shared<Shape>& shared, const Team& team,
+  /// `done`: in the first threads, what rank `thread`'s flag was not long ago.
+  __device__ StepsBlock(const StepsArguments<Shape>& a, Shared& shared, const Team& team, std::uint64_t done,
                         const Ring& ring)
-      : p_(a.part), arguments_(a.fold), shared_(shared), team_(team), ring_(ring) {}
+      : p_(a.part),
+        places_{a.part},
+        arguments_(a.fold),
+        shared_(shared),
+        team_(team),
+        done_(done),
+        ring_(ring) {}
 
   __device__ bool wait(Flag flag, std::uint64_t step) {
     const std::uint32_t from = team_.thread();
-    return !team_.any(from < p_.layout.ranks && !await_flag(p_, flag, from, step));
+    return !team_.any(from < p_.layout.ranks && !came_to(flag, from, step));
   }
 
   __device__ void raise(Flag flag, std::uint64_t step) {
@@ -48,124 +56,92 @@ class StepsBlock {
     if (team_.leads()) bulk::wait_stored();
 #endif
     team_.sync();
-    const std::uint32_t to = team_.thread();
-    if (to < p_.layout.ranks) {
-      store_release(
-          reinterpret_cast<std::uint64_t*>(p_.regions[to] + p_.layout.flag(flag, blockIdx.x, p_.rank)), step);
-    }
+    if (team_.thread() < p_.layout.ranks) raise_flag(p_, flag, team_.thread(), step);
   }
 
   __device__ void offer(std::uint32_t i, std::uint64_t step) {
     // Every rank begins with another peer, so that no peer gets everything at the same time.
-    for (std::uint32_t k = 1; k <= p_.layout.ranks; ++k) {
-      const std::uint32_t owner = (p_.rank + k) % p_.layout.ranks;
-      if (!p_.two_shot && p_.wanted_by != kEveryone && p_.wanted_by != owner) continue;
-      const Range range = folded_by(owner, i);
+    copy_all(p_.layout.ranks, [&](std::uint32_t k) -> Move {
+      const std::uint32_t owner = places_.rank_after(k + 1);
+      if (!p_.two_shot && p_.wanted_by != kEveryone && p_.wanted_by != owner) return {};
+      const Range range = places_.folded_by(owner, i);
       const std::byte* const from = p_.send + range.begin;
-      if (owner == p_.rank && is_aligned(from)) continue;
-      copy(p_.regions[owner] + p_.layout.raw(blockIdx.x, step, p_.rank), from, range);
-    }
+      if (owner == p_.rank && is_aligned(from)) return {};
+      return {p_.regions[owner] + p_.layout.raw(blockIdx.x, step, p_.rank), from,
+              static_cast<std::uint32_t>(range.bytes)};
+    });
   }
 
   __device__ void fold(std::uint32_t i, std::uint64_t step) {
-    if (!folds()) return;
-    const Range range = folded_by(p_.rank, i);
+    if (!places_.folds()) return;
+    const Range range = places_.folded_by(p_.rank, i);
     const std::uint32_t thread = team_.thread();
     if (thread < p_.layout.ranks) {
-      shared_.fold.operands[thread] = operand(thread, range, step);
-      shared_.results[thread] = result(thread, range, step);
+      shared_.operands[thread] = places_.operand(thread, range, step);
+      shared_.results[thread] = places_.result(thread, range, step);
     }
     team_.sync();
-    const auto bytes = static_cast<std::uint32_t>(range.bytes);
-    std::uint32_t folded = 0;
-#if __CUDA_ARCH__ >= 900
-    if (bytes >= kLongFold) {
-      folded = bytes / kCopyBytes * kCopyBytes;
-      if (team_.leads()) bulk::fence_global();
-      fold_in_tiles<Vectors, Shape>(team_, ring_, arguments_, shared_.fold.operands, shared_.results,
-                                    p_.layout.ranks, folded);
-    }
-#endif
-    fold_by_threads(folded, bytes);
+    fold_by_threads(static_cast<std::uint32_t>(range.bytes));
   }
 
   __device__ bool collects(std::uint32_t i) const {
     if (p_.receive == nullptr) return false;
-    return takes_others() || !is_aligned(output(folded_by(p_.rank, i)));
+    return places_.takes_others() || !is_aligned(places_.output(places_.folded_by(p_.rank, i)));
   }
 
   __device__ void collect(std::uint32_t i, std::uint64_t step) {
-    for (std::uint32_t k = 0; k < p_.layout.ranks; ++k) {
-      const std::uint32_t owner = (p_.rank + k) % p_.layout.ranks;
-      if (k != 0 && !takes_others()) break;
-      const Range range = folded_by(owner, i);
-      std::byte* const to = output(range);
-      if (k == 0 && is_aligned(to)) continue;
-      copy(to, results_of(owner, step), range);
-    }
+    copy_all(places_.takes_others() ? p_.layout.ranks : 1, [&](std::uint32_t k) -> Move {
+      const std::uint32_t owner = places_.rank_after(k);
+      const Range range = places_.folded_by(owner, i);
+      std::byte* const to = places_.output(range);
+      if (k == 0 && is_aligned(to)) return {};
+      return {to, places_.results_of(owner, step), static_cast<std::uint32_t>(range.bytes)};
+    });
   }
 
  private:
-  /// What `owner` folds in step i of the operation.
-  __device__ Range folded_by(std::uint32_t owner, std::uint32_t i) const {
-    return p_.partition.range(p_.two_shot ? owner : 0, blockIdx.x, i);
-  }
-  __device__ std::byte* results_of(std::uint32_t owner, std::uint64_t step) const {
-    return p_.regions[p_.rank] + p_.layout.results(blockIdx.x, step, owner);
-  }
-  __device__ std::byte* output(const Range& range) const {
-    return p_.receive + (range.begin - p_.received_from);
-  }
-  /// Whether some of this rank's results are folded by others.
-  __device__ bool takes_others() const {
-    return p_.two_shot && !p_.scattered;
-  }
-  /// Whether this rank has anything to fold: in one shot those that receive nothing have not.
-  __device__ bool folds() const {
-    return p_.two_shot || p_.receive != nullptr;
-  }
-
-  /// Where rank `from`'s values are, at an aligned address.
-  __device__ const std::byte* operand(std::uint32_t from, const Range& range, std::uint64_t step) const {
-    const std::byte* const mine = p_.send + range.begin;
-    if (from == p_.rank && is_aligned(mine)) return mine;
-    return p_.regions[p_.rank] + p_.layout.raw(blockIdx.x, step, from);
-  }
-
-  /// Where rank `to` gets the results, at an aligned address; null: nowhere.
-  __device__ std::byte* result(std::uint32_t to, const Range& range, std::uint64_t step) const {
-    if (to == p_.rank) {
-      if (p_.receive == nullptr) return nullptr;
-      std::byte* const place = output(range);
-      return is_aligned(place) ? place : results_of(p_.rank, step);
+  /// Looks no more often than needed: a look takes as long as a small copy.
+  __device__ bool came_to(Flag flag, std::uint32_t from, std::uint64_t step) {
+    if (flag == Flag::ready) {
+      std::uint64_t seen = 0;
+      return await_flag(p_, flag, from, step, seen);
     }
-    if (!takes_others() || (p_.wanted_by != kEveryone && p_.wanted_by != to)) return nullptr;
-    return p_.regions[to] + p_.layout.results(blockIdx.x, step, p_.rank);
+    return done_ >= step || await_flag(p_, flag, from, step, done_);
+  }
+  /// moves(k) for all k below `count`.
+  template <class Moves>
+  __device__ void copy_all(std::uint32_t count, const Moves& moves) {
+    if constexpr (kAlone) {
+      if (team_.thread() < count) shared_.moves[team_.thread()] = moves(team_.thread());
+      team_.sync();
+      copy_together<std::uint32_t{Shape::kGroup}>(team_, count, shared_.moves);
+    } else {
+      for (std::uint32_t k = 0; k < count; ++k)
+        copy(moves(k));
+    }
   }
 
-  __device__ void copy(std::byte* to, const std::byte* from, const Range& range) {
-    const auto bytes = static_cast<std::uint32_t>(range.bytes);
+  __device__ void copy(const Move& move) {
     std::uint32_t copied = 0;
 #if __CUDA_ARCH__ >= 900
-    if (bytes >= kLongCopy && is_aligned(from) && is_aligned(to)) {
-      copied = bytes / kCopyBytes * kCopyBytes;
+    if (move.bytes >= kLongCopy && is_aligned(move.from) && is_aligned(move.to)) {
+      copied = move.bytes / kCopyBytes * kCopyBytes;
       if (team_.leads()) {
         bulk::fence_global();
-        copy_in_tiles(ring_, to, from, copied);
+        copy_in_tiles(ring_, move.to, move.from, copied);
       }
     }
 #endif
-    copy_by_threads(team_, to + copied, from + copied, bytes - copied);
+    copy_by_threads(team_, move.to + copied, move.from + copied, move.bytes - copied);
   }
 
-  /// Of the step's bytes those from `begin` on, a multiple of 16.
-  __device__ void fold_by_threads(std::uint32_t begin, std::uint32_t bytes) const {
+  __device__ void fold_by_threads(std::uint32_t bytes) const {
     constexpr std::uint32_t kUnroll = 8 / Shape::kGroup, kVector = Shape::kVector;
-    const Vectors vectors(shared_.fold);
+    const auto fold = with_operands<Shape>(arguments_, [&](std::uint32_t j) { return shared_.operands[j]; });
+    const Vectors vectors(fold);
     const std::uint32_t count = bytes / sizeof(Bits), whole = count / kVector;
-    for (std::uint32_t tile = begin / sizeof(Bits) / kVector + team_.thread(); tile < whole;
-         tile += team_.threads * kUnroll) {
-      typename Vectors::Loaded loaded[kUnroll];
+    for (std::uint32_t tile = team_.thread(); tile < whole; tile += team_.threads * kUnroll) {
+      typename Vectors::Loaded loaded[kUnroll] = {};
 #pragma unroll
       for (std::uint32_t u = 0; u < kUnroll; ++u) {
         const std::uint32_t v = tile + u * team_.threads;
@@ -174,64 +150,102 @@ class StepsBlock {
 #pragma unroll
       for (std::uint32_t u = 0; u < kUnroll; ++u) {
         const std::uint32_t v = tile + u * team_.threads;
-        if (v < whole)
-          spread(vectors.result(loaded[u]), v * kVector * static_cast<std::uint32_t>(sizeof(Bits)));
+        if (v < whole) {
+          write_to_all(vectors.result(loaded[u]), shared_.results, p_.layout.ranks,
+                       v * kVector * static_cast<std::uint32_t>(sizeof(Bits)));
+        }
       }
     }
     const std::uint32_t element = whole * kVector + team_.thread();
-    if (element < count) {
-      const Single single(shared_.fold);
-      typename Single::Loaded loaded;
-      single.load(loaded, element);
-      spread(single.result(loaded), element * static_cast<std::uint32_t>(sizeof(Bits)));
-    }
-  }
-
-  template <int kBytes>
-  __device__ void spread(const Fragment<kBytes>& f, std::uint32_t at) const {
-    for (std::uint32_t k = 0; k < p_.layout.ranks; ++k) {
-      std::byte* const to = shared_.results[k];
-      if (to != nullptr) write(f, to + at);
-    }
+    if (element < count) fold_element<Shape>(fold, shared_.results, p_.layout.ranks, element);
   }
 
   const Part& p_;
+  const Places places_;
   const Arguments<Shape::kCapacity>& arguments_;
-  Shared<Shape>& shared_;
+  Shared& shared_;
   const Team team_;
+  std::uint64_t done_;
   Ring ring_;
 };
+
+/// The last bytes of a step, by one warp.
+template <class Shape>
+__device__ void fold_tail(const Places& places, const Arguments<Shape::kCapacity>& arguments, Shared& shared,
+                          std::uint32_t i, std::uint64_t step) {
+  const Range range = places.folded_by(places.part.rank, i);
+  const auto bytes = static_cast<std::uint32_t>(range.bytes);
+  if (bytes % kCopyBytes == 0 || !places.folds()) return;
+  const std::uint32_t lane = threadIdx.x % kWarp, ranks = places.part.layout.ranks;
+  if (lane < ranks) {
+    shared.operands[lane] = places.operand(lane, range, step);
+    shared.results[lane] = places.result(lane, range, step);
+  }
+  __syncwarp();
+  constexpr auto kSize = static_cast<std::uint32_t>(sizeof(typename Shape::Bits));
+  const std::uint32_t element = bytes / kCopyBytes * kCopyBytes / kSize + lane;
+  if (element >= bytes / kSize) return;
+  const auto fold = with_operands<Shape>(arguments, [&](std::uint32_t j) { return shared.operands[j]; });
+  fold_element<Shape>(fold, shared.results, ranks, element);
+}
+
+/// All steps of the folding team.
+template <class Shape>
+__device__ bool fold_steps(const StepsArguments<Shape>& a, Shared& shared, std::byte* tiles,
+                           std::uint64_t done, std::uint32_t steps) {
+#if __CUDA_ARCH__ >= 900
+  const Places places{a.part};
+  const FoldRing ring{tiles, shared.fold_loaded, shared.folded, &shared.given_up};
+  if (threadIdx.x >= kWarp) {
+    using Vectors = Folder<Shape, Shape::kVector>;
+    return fold_tiles<Vectors, Shape>(places, ring, a.fold, steps, threadIdx.x - kWarp);
+  }
+  FoldMover<Shape> mover(places, ring, shared.before, steps);
+  return mover.run(
+      [&](std::uint32_t i, std::uint64_t step) { fold_tail<Shape>(places, a.fold, shared, i, step); });
+#else
+  StepsBlock<Shape, false> block(a, shared, folding_team(), done, {});
+  return run_folds(block, shared.before, steps);
+#endif
+}
 
 /// Has kSharedBytes of dynamic shared memory where the GPU has bulk copies.
 template <class Shape>
 __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__ StepsArguments<Shape> a) {
   extern __shared__ __align__(128) std::byte tiles[];
-  __shared__ Shared<Shape> shared;
+  __shared__ Shared shared;
   std::byte* const own = a.part.regions[a.part.rank];
   auto* const counter = reinterpret_cast<std::uint64_t*>(own + a.part.layout.counters(blockIdx.x));
-  std::byte* const fold_tiles = tiles + kCopyTile * kCopyTiles;
+  const std::uint32_t steps = a.part.partition.steps(blockIdx.x);
+  const bool alone = steps == 1;
   if (threadIdx.x == 0) {
-    shared.fold = a.fold;
     shared.before = *counter;
     shared.failed = failed_before(a.part);
+    shared.given_up = false;
 #if __CUDA_ARCH__ >= 900
-    for (std::uint64_t& barrier : shared.copy_barriers)
-      bulk::init(&barrier);
-    for (std::uint64_t& barrier : shared.fold_barriers)
-      bulk::init(&barrier);
+    for (std::uint64_t& barrier : shared.copy_loaded)
+      bulk::init(&barrier, 1);
+    for (std::uint64_t& barrier : shared.fold_loaded)
+      bulk::init(&barrier, 1);
+    for (std::uint64_t& barrier : shared.folded)
+      bulk::init(&barrier, kFolders / kWarp);
     bulk::fence_shared();
 #endif
   }
+  // Of the team whose first thread it is.
+  const std::uint32_t from = alone || threadIdx.x < kFoldThreads ? threadIdx.x : threadIdx.x - kFoldThreads;
+  const std::uint64_t done = from < a.part.layout.ranks ? load_flag(a.part, Flag::done, from) : 0;
   __syncthreads();
   if (shared.failed) return;
   const std::uint64_t before = shared.before;
-  const std::uint32_t steps = a.part.partition.steps(blockIdx.x);
   bool complete = false;
-  if (threadIdx.x < kFoldThreads) {
-    StepsBlock<Shape> block(a, shared, folding_team(), {fold_tiles, shared.fold_barriers, 0});
-    complete = run_folds(block, before, steps);
+  if (alone) {
+    StepsBlock<Shape, true> block(a, shared, whole_block(), done, {});
+    complete = run_alone(block, before);
+  } else if (threadIdx.x < kFoldThreads) {
+    complete = fold_steps(a, shared, tiles + kCopyTile * kCopyTiles, done, steps);
   } else {
-    StepsBlock<Shape> block(a, shared, copying_team(), {tiles, shared.copy_barriers, 0});
+    StepsBlock<Shape, false> block(a, shared, copying_team(), done, {tiles, shared.copy_loaded, 0});
     complete = run_copies(block, before, steps);
 #if __CUDA_ARCH__ >= 900
     bulk::wait_stored();

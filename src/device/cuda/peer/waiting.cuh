@@ -45,13 +45,25 @@ class Patience {
   std::uint64_t since_ = 0;
 };
 
-/// Whether rank `from`'s flag here came to `step`.
-__device__ __forceinline__ bool await_flag(const Part& part, Flag flag, std::uint32_t from,
+/// What rank `from` has raised here.
+__device__ __forceinline__ std::uint64_t load_flag(const Part& part, Flag flag, std::uint32_t from) {
+  return load_acquire(reinterpret_cast<const std::uint64_t*>(part.regions[part.rank] +
+                                                             part.layout.flag(flag, blockIdx.x, from)));
+}
+
+/// Raises ours at rank `to`.
+__device__ __forceinline__ void raise_flag(const Part& part, Flag flag, std::uint32_t to,
                                            std::uint64_t step) {
-  const auto* const at = reinterpret_cast<const std::uint64_t*>(part.regions[part.rank] +
-                                                                part.layout.flag(flag, blockIdx.x, from));
+  store_release(
+      reinterpret_cast<std::uint64_t*>(part.regions[to] + part.layout.flag(flag, blockIdx.x, part.rank)),
+      step);
+}
+
+/// Whether rank `from`'s flag here came to `step`; `seen`: what it was in the end.
+__device__ __forceinline__ bool await_flag(const Part& part, Flag flag, std::uint32_t from,
+                                           std::uint64_t step, std::uint64_t& seen) {
   Patience patience(part);
-  while (load_acquire(at) < step) {
+  while ((seen = load_flag(part, flag, from)) < step) {
     if (!patience.again()) return false;
   }
   return true;
