@@ -29,8 +29,8 @@ void PartEvents::record(cudaStream_t stream, Marked&& marked) noexcept {
   failed_ = true;
   try {
     if (marked()) {
-      if (timeline_.marks() > events_.size()) add();
-      check(cudaEventRecord(events_[timeline_.marks() - 1], stream), "cudaEventRecord");
+      if (timeline_.marks().size() > events_.size()) add();
+      check(cudaEventRecord(events_[timeline_.marks().size() - 1], stream), "cudaEventRecord");
     }
     failed_ = false;
   } catch (const std::exception&) {  // then nothing is known of the call
@@ -46,10 +46,10 @@ void PartEvents::add() {
 }
 
 stream::Timeline::Times PartEvents::times() const noexcept {
-  if (failed_ || timeline_.marks() < 2) return {};
+  if (failed_ || timeline_.marks().size() < 2) return {};
   try {
     std::vector<std::uint64_t> between;
-    for (std::size_t i = 0; i + 1 < timeline_.marks(); ++i)
+    for (std::size_t i = 0; i + 1 < timeline_.marks().size(); ++i)
       between.push_back(nanoseconds_between(events_[i], events_[i + 1]));
     return timeline_.sums(between);
   } catch (const std::exception&) {

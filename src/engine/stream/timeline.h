@@ -32,18 +32,19 @@ class Timeline {
   /// Nothing of the call comes after this.
   bool end();
 
-  std::size_t marks() const { return parts_.size(); }
+  /// What begins at each.
+  std::span<const Part> marks() const { return marks_; }
 
   /// Of transfer, fold and kernel.
   using Times = std::array<std::uint64_t, 3>;
-  /// `between`: nanoseconds from each mark to the next one, marks() - 1 of them.
+  /// `between`: nanoseconds from each mark to the next one, one less than there are marks.
   Times sums(std::span<const std::uint64_t> between) const;
 
  private:
   bool turn_to(Part part);
 
   std::uint32_t every_ = 1;  ///< ticks, of which one is timed
-  std::vector<Part> parts_;  ///< of each mark, what begins there
+  std::vector<Part> marks_;
 };
 
 }  // namespace detccl::engine::stream
