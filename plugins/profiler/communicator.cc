@@ -125,6 +125,7 @@ void Communicator::observe(const profile::Operation& operation, profile::Moment 
       of.transfer += operation.transfer;
       of.fold += operation.fold;
       of.wait += operation.wait;
+      of.kernel += operation.kernel;
       return;
     case profile::Moment::paired:
       return of.pairs.add({nanoseconds, operation.native});

@@ -39,7 +39,7 @@ class Class {
   CallsInSteps in_steps;
   profile::Sketch gpu, network;
   /// Of the nanoseconds in `gpu`, what went into …; of reductions for which that is known.
-  std::uint64_t transfer = 0, fold = 0, wait = 0;
+  std::uint64_t transfer = 0, fold = 0, wait = 0, kernel = 0;
   profile::Pairs pairs, calibration;
 };
 

@@ -4,6 +4,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -72,15 +75,17 @@ profile::Observe find_observe() {
   return reinterpret_cast<profile::Observe>(found);
 }
 
-void observer(const profile::Operation* operation, profile::Moment moment, std::uint64_t nanoseconds) {
+void observer(const profile::Operation* given, profile::Moment moment, std::uint64_t nanoseconds) {
   try {
-    if (operation == nullptr || operation->size < sizeof(profile::Operation)) return;
-    if (moment == profile::Moment::ended) return end(*operation);
-    if (moment == profile::Moment::stepped) return step_begins(operation->count, now());
+    if (given == nullptr || given->size < offsetof(profile::Operation, kernel)) return;
+    profile::Operation operation;
+    std::memcpy(&operation, given, std::min<std::size_t>(given->size, sizeof operation));
+    if (moment == profile::Moment::ended) return end(operation);
+    if (moment == profile::Moment::stepped) return step_begins(operation.count, now());
     if (moment > profile::Moment::calibrated) return;  // of a newer libdetccl.so
-    const auto communicator = registry().find(context_of(*operation));
+    const auto communicator = registry().find(context_of(operation));
     if (communicator == nullptr) return;
-    if (recorded() != 0) communicator->observe(*operation, moment, nanoseconds);
+    if (recorded() != 0) communicator->observe(operation, moment, nanoseconds);
     write_if_due(*communicator);
   } catch (const std::exception&) {  // memory ran out: an operation less
   }

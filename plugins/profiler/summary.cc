@@ -64,9 +64,9 @@ std::string class_text(const ClassKey& key, const Class& c) {
                                 json_text(key.algorithm), json_text(key.protocol), c.count, c.bytes);
   if (const std::uint64_t in_steps = c.in_steps.through(steps_begun()); in_steps != 0)
     out += fmt::format(",\"in_steps\":{}", in_steps);
-  if (c.transfer + c.fold + c.wait != 0)
-    out += fmt::format(R"(,"phases":{{"transfer_ns":{},"fold_ns":{},"wait_ns":{}}})", c.transfer, c.fold,
-                       c.wait);
+  if (c.transfer + c.fold + c.wait + c.kernel != 0)
+    out += fmt::format(R"(,"phases":{{"transfer_ns":{},"fold_ns":{},"wait_ns":{},"kernel_ns":{}}})",
+                       c.transfer, c.fold, c.wait, c.kernel);
   if (c.pairs.count() != 0) out += ",\n  \"pairs\":" + pairs_text(c.pairs);
   if (c.calibration.count() != 0) out += ",\n  \"calibration\":" + pairs_text(c.calibration);
   if (c.gpu.count() != 0) out += ",\n  \"gpu\":" + sketch_text(c.gpu);

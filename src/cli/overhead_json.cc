@@ -32,9 +32,8 @@ ordered_json row_json(const OperationKey& key, const Operations& o, const Commun
   }
   if (o.in_steps != 0) row["in_steps"] = o.in_steps;
   if (const double share = step_share(o); share >= 0) row["step_share"] = share;
-  if (const double all = o.phases.transfer + o.phases.fold + o.phases.wait; all > 0)
-    row["phases"] = {
-        {"transfer", o.phases.transfer / all}, {"fold", o.phases.fold / all}, {"wait", o.phases.wait / all}};
+  for (std::size_t i = 0; i < kPhaseNames.size(); ++i)
+    if (o.phases[i] > 0) row["phases"][kPhaseNames[i]] = o.phases[i] / o.phases.all();
   if (o.clock == Clock::none) return row;
   const Cost cost = cost_of(o);
   row["time_us"] = {{"p50", o.times.quantile(0.5) / 1e3},

@@ -59,6 +59,21 @@ void add_durations(const std::vector<Row>& rows, std::string& out) {
   }
 }
 
+void add_phases(const std::vector<Row>& rows, std::string& out) {
+  constexpr const char* kName = "detccl_collective_phase_seconds_total";
+  std::string samples;
+  for (const Row& row : rows) {
+    const PhaseTimes& phases = row.operations.phases;
+    for (std::size_t i = 0; i < kPhaseNames.size(); ++i)
+      if (phases[i] > 0)
+        fmt::format_to(std::back_inserter(samples), "{}{{{},phase=\"{}\"}} {:.9g}\n", kName, row.labels,
+                       kPhaseNames[i], phases[i] * 1e-9);
+  }
+  if (samples.empty()) return;
+  head(kName, "counter", "Time of all ranks in operations whose phases were timed.", out);
+  out += samples;
+}
+
 void add_costs(const std::vector<Row>& rows, const Baseline* baseline, std::string& out) {
   auto to = std::back_inserter(out);
   head("detccl_collective_waiting_seconds", "gauge",
@@ -94,6 +109,7 @@ std::string overhead_prometheus(const OverheadReport& report) {
   for (const Row& row : rows)
     fmt::format_to(to, "detccl_collective_bytes_total{{{}}} {}\n", row.labels, row.operations.bytes);
   add_durations(rows, out);
+  add_phases(rows, out);
   add_costs(rows, report.baseline ? &*report.baseline : nullptr, out);
   head("detccl_late_rank_waiting_seconds", "gauge", "Time that other ranks waited for this one.", out);
   for (const Straggler& s : report.stragglers)

@@ -63,10 +63,16 @@ void add_steps(const CommunicatorSummary& c, const Total& total, std::string& ou
 }
 
 void add_phases(const PhaseTimes& phases, std::string& out) {
-  const double all = phases.transfer + phases.fold + phases.wait;
+  const double all = phases.all();
   if (all <= 0) return;
-  fmt::format_to(std::back_inserter(out), "  transfer {:.1f} %, fold {:.1f} %, wait {:.1f} %\n",
-                 100 * phases.transfer / all, 100 * phases.fold / all, 100 * phases.wait / all);
+  const char* separator = "  ";
+  for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
+    if (phases[i] <= 0) continue;
+    fmt::format_to(std::back_inserter(out), "{}{} {:.1f} %", separator, kPhaseNames[i],
+                   100 * phases[i] / all);
+    separator = ", ";
+  }
+  out += '\n';
 }
 
 void add_communicator(const std::string& number, const CommunicatorSummary& c, const Baseline* baseline,

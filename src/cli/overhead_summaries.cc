@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 
 namespace detccl::cli {
@@ -66,8 +67,8 @@ void add_class(const json& c, int rank, CommunicatorSummary& to) {
     operations.in_steps = c.value("in_steps", std::uint64_t{0});
   }
   if (c.contains("phases")) {
-    const json& phases = c["phases"];
-    operations.phases = {phases.at("transfer_ns"), phases.at("fold_ns"), phases.at("wait_ns")};
+    for (std::size_t i = 0; i < kPhaseNames.size(); ++i)
+      operations.phases[i] = c["phases"].value(std::string(kPhaseNames[i]) + "_ns", 0.0);
   }
   if (c.contains("pairs")) operations.pairs.push_back(read_pairs(c["pairs"]));
   if (c.contains("calibration")) operations.calibration.push_back(read_pairs(c["calibration"]));
@@ -112,9 +113,7 @@ void add_summary(const json& j, Summaries& summaries) {
       into.bytes = from.bytes;
       into.in_steps = from.in_steps;
     }
-    into.phases.transfer += from.phases.transfer;
-    into.phases.fold += from.phases.fold;
-    into.phases.wait += from.phases.wait;
+    into.phases.add(from.phases);
     into.pairs.insert(into.pairs.end(), from.pairs.begin(), from.pairs.end());
     into.calibration.insert(into.calibration.end(), from.calibration.begin(), from.calibration.end());
     into.step_shares.insert(into.step_shares.end(), from.step_shares.begin(), from.step_shares.end());
@@ -136,6 +135,15 @@ void read_file(const std::filesystem::path& file, Summaries& summaries) {
 }
 
 }  // namespace
+
+void PhaseTimes::add(const PhaseTimes& more) {
+  for (std::size_t i = 0; i < size(); ++i)
+    at(i) += more[i];
+}
+
+double PhaseTimes::all() const {
+  return std::accumulate(begin(), end(), 0.0);
+}
 
 void read_summaries(const std::string& path, Summaries& summaries) {
   std::error_code error;

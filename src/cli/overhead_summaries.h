@@ -2,6 +2,7 @@
 // Summaries of the profiler plugin (detccl-profile-1), read and put together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -32,9 +33,13 @@ struct OperationKey {
   auto operator<=>(const OperationKey&) const = default;
 };
 
-/// What DetCCL's reductions on host memory spent their time on, nanoseconds.
-struct PhaseTimes {
-  double transfer = 0, fold = 0, wait = 0;
+/// What timed reductions of DetCCL's spent their time on, nanoseconds, by the phases' names.
+inline constexpr std::array kPhaseNames = {"transfer", "fold", "wait", "kernel"};
+class PhaseTimes : public std::array<double, kPhaseNames.size()> {
+ public:
+  PhaseTimes() : array{} {}
+  void add(const PhaseTimes& more);
+  double all() const;
 };
 
 /// Of a class's operations on one rank that ran both ways.

@@ -16,9 +16,7 @@ Total total_of(const CommunicatorSummary& c, const Baseline* baseline) {
   Total total;
   for (const auto& [key, operations] : c.operations) {
     total.calls += operations.count;
-    total.phases.transfer += operations.phases.transfer;
-    total.phases.fold += operations.phases.fold;
-    total.phases.wait += operations.phases.wait;
+    total.phases.add(operations.phases);
     const double share = step_share(operations);
     total.of_steps += std::max(share, 0.0);
     if (share < 0 && operations.in_steps != 0) total.steps_known = false;

@@ -52,6 +52,7 @@ struct Configuration {
   std::optional<std::chrono::seconds> timeout;  ///< 0: wait for ever; nothing: as long as usual
   std::uint32_t profiler_shadow = 0;            ///< one of so many reductions also runs natively; 0: none
   std::uint32_t profiler_calibrate = 0;         ///< so many of each class also run natively; 0: none
+  std::uint32_t profiler_phases = 0;            ///< on GPUs: of one of so many, the phases; 0: of none
 };
 
 struct Variable {

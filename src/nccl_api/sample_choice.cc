@@ -11,12 +11,15 @@
 
 namespace detccl::nccl_api {
 
+bool OneOfEvery::due() {
+  if (every_ == 0) return false;
+  const std::uint64_t number = asked_++;
+  return number % every_ == profile::mixed(number / every_) % every_;
+}
+
 Sample SampleChoice::due(const engine::Reduction& call) {
   const bool calibration = calibrations_ != 0 && is_calibration(call);
-  if (every_ != 0) {
-    const std::uint64_t number = reductions_++;
-    if (number % every_ == profile::mixed(number / every_) % every_) return Sample::shadow;
-  }
+  if (shadow_.due()) return Sample::shadow;
   return calibration ? Sample::calibration : Sample::no;
 }
 

@@ -16,6 +16,20 @@ namespace detccl::nccl_api {
 
 enum class Sample : std::uint8_t { no, shadow, calibration };
 
+/// One of every so many, each time another of them, for programs repeat themselves. One thread at a time.
+class OneOfEvery {
+ public:
+  /// 0: none.
+  explicit OneOfEvery(std::uint32_t every) : every_(every) {}
+
+  /// To be asked once for each, in their order.
+  bool due();
+
+ private:
+  std::uint32_t every_;
+  std::uint64_t asked_ = 0;
+};
+
 /// One communicator's. One thread at a time.
 class SampleChoice {
  public:
@@ -23,19 +37,18 @@ class SampleChoice {
   /// (collective, type, power of two of bytes) are calibrations, from the second on, as the first one has
   /// connections and plans to make.
   SampleChoice(std::uint32_t every, std::uint32_t calibrations)
-      : every_(every), calibrations_(calibrations) {}
+      : shadow_(every), calibrations_(calibrations) {}
   explicit SampleChoice(const Configuration& configuration)
       : SampleChoice(configuration.profiler_shadow, configuration.profiler_calibrate) {}
 
-  /// To be asked once for each reduction, in their order, so that it is the same on all ranks. Of each K the
-  /// one that is a shadow sample changes, for programs repeat themselves.
+  /// To be asked once for each reduction, in their order, so that it is the same on all ranks.
   Sample due(const engine::Reduction& call);
 
  private:
   bool is_calibration(const engine::Reduction& call);
 
-  std::uint32_t every_, calibrations_;
-  std::uint64_t reductions_ = 0;
+  OneOfEvery shadow_;
+  std::uint32_t calibrations_;
   std::map<std::uint32_t, std::uint32_t> seen_;  ///< of each class, while it is calibrated
 };
 

@@ -36,6 +36,14 @@ bool parse_switch(std::string_view text, bool& value) {
   return true;
 }
 
+/// One of so many; 0: none.
+bool parse_every(std::string_view text, std::uint32_t& every) {
+  const auto number = parse_number(text);
+  if (!number || *number > 0xffffffff) return false;
+  every = static_cast<std::uint32_t>(*number);
+  return true;
+}
+
 /// "7" or "5-9".
 std::optional<std::pair<std::uint32_t, std::uint32_t>> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
@@ -200,10 +208,11 @@ bool take_profiler_period(std::string_view text, Configuration&) {
 }
 
 bool take_profiler_shadow(std::string_view text, Configuration& c) {
-  const auto every = parse_number(text);
-  if (!every || *every > 0xffffffff) return false;
-  c.profiler_shadow = static_cast<std::uint32_t>(*every);
-  return true;
+  return parse_every(text, c.profiler_shadow);
+}
+
+bool take_profiler_phases(std::string_view text, Configuration& c) {
+  return parse_every(text, c.profiler_phases);
 }
 
 /// The report takes six pairs at least, and a summary keeps 128.

@@ -33,5 +33,6 @@ bool take_profiler_events(std::string_view text, Configuration& configuration);
 bool take_profiler_period(std::string_view text, Configuration& configuration);
 bool take_profiler_shadow(std::string_view text, Configuration& configuration);
 bool take_profiler_calibrate(std::string_view text, Configuration& configuration);
+bool take_profiler_phases(std::string_view text, Configuration& configuration);
 
 }  // namespace detccl::nccl_api

@@ -92,6 +92,11 @@ constexpr std::array kVariables = {
              "With the profiler plugin: of each collective, type and power of two of bytes on a "
              "communicator, N reductions also run natively, at the beginning.",
              take_profiler_calibrate},
+    Variable{
+        "DETCCL_PROFILER_PHASES", "0", "N, a number; 0 for none",
+        "With the profiler plugin, on GPUs: of one of every N reductions of a communicator, CUDA events tell "
+        "transfers from folds. On host memory all are told apart.",
+        take_profiler_phases},
     Variable{"DETCCL_PROFILER_CHAIN", "", "a file or a library's name",
              "Another profiler plugin, which gets what NCCL would have given it.", take_profilers},
 };

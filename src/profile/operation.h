@@ -28,6 +28,8 @@ struct Operation {
   std::uint64_t transfer = 0, fold = 0, wait = 0;
   std::uint64_t native = 0;      ///< paired, calibrated
   const char* reason = nullptr;  ///< not_paired
+  /// measured: likewise, transfer and fold in one. Older libraries end before it.
+  std::uint64_t kernel = 0;
 };
 
 enum class Moment : std::uint32_t {

@@ -162,7 +162,9 @@ TEST(Environment, ABadValueIsToldWithWhatIsAllowed) {
                                         "DETCCL_PROFILER_SHADOW=often",
                                         "DETCCL_PROFILER_CALIBRATE=1M",
                                         "DETCCL_PROFILER_CALIBRATE=5",
-                                        "DETCCL_PROFILER_CALIBRATE=129"};
+                                        "DETCCL_PROFILER_CALIBRATE=129",
+                                        "DETCCL_PROFILER_PHASES=-1",
+                                        "DETCCL_PROFILER_PHASES=4294967296"};
   for (const std::string& entry : bad) {
     const Environment e = read({entry});
     ASSERT_EQ(e.problems().size(), 1u) << entry;

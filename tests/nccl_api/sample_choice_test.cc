@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -15,6 +16,23 @@ engine::Reduction floats(std::uint64_t count, plan::Collective collective = plan
   call.collective = collective;
   call.count = count;
   return call;
+}
+
+TEST(OneOfEvery, NoneAllOrSo) {
+  OneOfEvery none(0), all(1), seventh(7);
+  std::vector<int> found;
+  for (int call = 0; call < 70; ++call) {
+    EXPECT_FALSE(none.due());
+    EXPECT_TRUE(all.due());
+    if (seventh.due()) found.push_back(call);
+  }
+  ASSERT_EQ(found.size(), 10u);
+  std::array<int, 7> places{};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i] / 7, static_cast<int>(i));
+    ++places[static_cast<std::size_t>(found[i] % 7)];
+  }
+  EXPECT_LT(*std::max_element(places.begin(), places.end()), 6) << "not always the same one";
 }
 
 TEST(SampleChoice, OneOfEveryThreeIsDueAndNotAlwaysTheSame) {

@@ -315,6 +315,61 @@ TEST(Overhead, TwoThousandRanksInAFewSeconds) {
     EXPECT_EQ(slow.at("schedule"), "tree");
 }
 
+/// A rank's calls of 1 ms, by a plan and by kernels over peer memory, on a GPU.
+void write_phases(int rank, const std::string& file) {
+  Communicator c(1, {0, 0x1000, "DetCCL", rank, 2, 0});
+  Operation operation{.rank = rank,
+                      .ranks = 2,
+                      .communicator = 0x1000,
+                      .function = "AllReduce",
+                      .datatype = "ncclFloat32",
+                      .count = 1024};
+  for (int call = 0; call < 4; ++call) {
+    operation.schedule = "direct";
+    operation.transfer = 600'000;
+    operation.fold = 200'000;
+    operation.kernel = 0;
+    c.observe(operation, Moment::measured, 1'000'000);
+    operation.schedule = "peer";
+    operation.transfer = operation.fold = 0;
+    operation.kernel = 800'000;
+    c.observe(operation, Moment::measured, 1'000'000);
+  }
+  operation.schedule = "tree";  // not told apart
+  operation.kernel = 0;
+  c.observe(operation, Moment::measured, 1'000'000);
+  std::ofstream(file) << profiler::summary(c);
+}
+
+TEST(Overhead, PhasesByTheirNames) {
+  const Folder folder;
+  for (int rank = 0; rank < 2; ++rank)
+    write_phases(rank, folder.file(std::to_string(rank) + ".json"));
+  const std::string metrics = folder.file("metrics.prom");
+  const auto [outcome, document] =
+      overhead(folder, folder.file("0.json") + " " + folder.file("1.json") + " --prometheus " + metrics);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("\n  transfer 37.5 %, fold 12.5 %, kernel 50.0 %\n"), std::string::npos)
+      << outcome.output;
+  std::map<std::string, json> phases;
+  for (const json& row : document.at("communicators").at(0).at("operations"))
+    phases[row.at("schedule")] = row.value("phases", json());
+  EXPECT_EQ(phases, (std::map<std::string, json>{{"direct", {{"transfer", 0.75}, {"fold", 0.25}}},
+                                                 {"peer", {{"kernel", 1.0}}},
+                                                 {"tree", json()}}));
+  std::ifstream stream(metrics);
+  std::map<std::string, double> seconds;
+  const std::regex sample(
+      R"re(detccl_collective_phase_seconds_total\{.*schedule="([a-z]+)",phase="([a-z]+)"\} (.*))re");
+  for (std::string line; std::getline(stream, line);) {
+    std::smatch parts;
+    if (std::regex_match(line, parts, sample))
+      seconds[parts.str(1) + " " + parts.str(2)] = std::stod(parts[3]);
+  }
+  EXPECT_EQ(seconds, (std::map<std::string, double>{
+                         {"direct transfer", 0.0048}, {"direct fold", 0.0016}, {"peer kernel", 0.0064}}));
+}
+
 TEST(Overhead, AsMetrics) {
   const Folder folder;
   const std::string ours = write_job(folder, "ours", {.late = 3});

@@ -13,6 +13,14 @@ Event::~Event() {
   static_cast<void>(cudaEventDestroy(event_));
 }
 
+std::uint64_t nanoseconds_between(cudaEvent_t began, cudaEvent_t ended) {
+  float milliseconds = 0;
+  if (cudaEventElapsedTime(&milliseconds, began, ended) == cudaSuccess)
+    return static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
+  static_cast<void>(cudaGetLastError());
+  return 0;
+}
+
 Memory::Memory(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   void* memory = nullptr;

@@ -27,6 +27,7 @@ std::vector<stream::Task> Run::tasks_of(const Work& work) const {
 Run::Run(const Work& work)
     : engine_(*work.engine),
       first_lane_(work.lane),
+      parts_(work.parts),
       batches_(stream::deal(tasks_of(work), engine_.settings_.scratch_limit, engine_.lanes())),
       main_(work.calls.front().stream) {
   for (const StreamCall& call : work.calls) {
@@ -47,6 +48,7 @@ void Run::begin() {
   if (batch().overlapped()) side_ = engine_.reserve_->side_streams.get(capture_);
   for (std::size_t lane = 1; lane < lanes(); ++lane)
     streams_.push_back(engine_.reserve_->lane_streams.at(lane - 1)->get(capture_));
+  if (parts_ != nullptr) parts_->begin(batches_.front().ticks());
 }
 
 std::uint32_t Run::ticks() const {
@@ -88,13 +90,21 @@ void Run::wait_for_folds(std::uint32_t tick) {
   earlier_.reset();
 }
 
+/// The main stream's time alone: of several lanes the first one's, and of folds beside the next transfers
+/// what those wait for.
+void Run::mark(stream::Part part) {
+  if (parts_ != nullptr && lane_ == 0) parts_->enter(part, tick_, main_);
+}
+
 void Run::exchange() {
   if (batch().overlapped() && tick_ >= 2) wait_for_folds(tick_ - 2);
+  if (parts_ != nullptr && has_transfers()) mark(stream::Part::transfer);
   batch().exchange(scratch(), *this);
 }
 
 void Run::fold() {
   if (!batch().has_folds()) return;
+  mark(stream::Part::fold);
   if (batch().overlapped()) {
     engine_.exchanged_.record(main_);
     engine_.exchanged_.wait(side_);
@@ -109,6 +119,7 @@ void Run::fold() {
 
 void Run::end() {
   if (unwaited_) wait_for_folds(*unwaited_);
+  if (parts_ != nullptr) parts_->end(main_);
   for (const cudaStream_t lane : streams_) {
     engine_.joined_.record(lane);
     engine_.joined_.wait(main_);
@@ -143,11 +154,17 @@ void Run::fold(const device::host::Arithmetic& arithmetic, std::span<const devic
 /// The calls of communicators that reduce over peer memory: a kernel each.
 class PeerRun {
  public:
-  static void enqueue(StreamEngine& engine, const StreamCall& call) {
+  static void enqueue(const Work& work, const StreamCall& call) {
+    StreamEngine& engine = *work.engine;
     const OnDevice guard(engine.device());
     const CaptureId capture = capture_of(call.stream);
     engine.order_.before(call.stream, capture);
+    if (work.parts != nullptr) {
+      work.parts->begin(1);
+      work.parts->enter(stream::Part::kernel, 0, call.stream);
+    }
     engine.peers_->enqueue(call.call, engine.tasks_.planner().arithmetic(call.call), call.stream);
+    if (work.parts != nullptr) work.parts->end(call.stream);
     engine.order_.after(call.stream, capture);
   }
 };
@@ -161,7 +178,7 @@ void enqueue_on_peers(std::span<const Work> work) {
     for (const Work& one : work) {
       if (one.engine->peers() == nullptr) continue;
       most = std::max(most, one.calls.size());
-      if (i < one.calls.size()) PeerRun::enqueue(*one.engine, one.calls[i]);
+      if (i < one.calls.size()) PeerRun::enqueue(one, one.calls[i]);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/cuda/part_events.h"
 #include "engine/cuda/stream_engine.h"
 #include "engine/stream/lanes.h"
 
@@ -41,6 +42,7 @@ class Run final : private stream::Machine {
 
   std::vector<stream::Task> tasks_of(const Work& work) const;
   void wait_for_folds(std::uint32_t tick);
+  void mark(stream::Part part);
   const stream::Batch& batch() const { return batches_[lane_]; }
   cudaStream_t stream(std::size_t lane) const { return lane == 0 ? main_ : streams_[lane - 1]; }
   std::byte* scratch() const;
@@ -48,6 +50,7 @@ class Run final : private stream::Machine {
 
   StreamEngine& engine_;
   std::size_t first_lane_;              ///< of the engine's
+  PartEvents* parts_;                   ///< null: not timed
   std::vector<stream::Batch> batches_;  ///< by lane
   cudaStream_t main_;
   std::vector<cudaStream_t> streams_;  ///< of lanes 1, 2 …

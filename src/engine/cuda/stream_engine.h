@@ -16,6 +16,8 @@
 
 namespace detccl::engine::cuda {
 
+class PartEvents;
+
 /// A reduction and the stream that it is to be in order with.
 struct StreamCall {
   Reduction call;
@@ -111,7 +113,8 @@ void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::u
 struct Work {
   StreamEngine* engine = nullptr;
   std::vector<StreamCall> calls;
-  std::size_t lane = 0;  ///< the engine's that the first lane of the work is
+  std::size_t lane = 0;         ///< the engine's that the first lane of the work is
+  PartEvents* parts = nullptr;  ///< times the parts of a single call that is no PreMulSum and not captured
 };
 void enqueue(std::span<const Work> work);
 

@@ -234,7 +234,8 @@ ncclResult_t make_shadow(Communicator& communicator) {
   engine->warm_up();
   auto stopwatch = std::make_unique<Stopwatch>(
       settings, communicator_number(hellos), static_cast<std::uint32_t>(communicator.rank()),
-      static_cast<std::uint32_t>(communicator.ranks()), engine->peers() != nullptr);
+      static_cast<std::uint32_t>(communicator.ranks()), engine->peers() != nullptr,
+      runtime().environment.configuration().profiler_phases);
   if (sampler != nullptr) sampler->begin(hellos, *engine, stopwatch->teller());
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine), std::move(stopwatch), std::move(sampler)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));

@@ -77,8 +77,11 @@ void put_on_streams(std::span<const Queued> queue, const std::vector<Participant
       if (communicator.get() == participant.communicator) work.back().calls.push_back(stream_call(reduction));
     }
   }
-  for (std::size_t i = 0; i < work.size(); ++i)
-    static_cast<Shadow&>(*participants[i].shadow).stopwatch().before(work[i].calls, timed);
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    Stopwatch& stopwatch = static_cast<Shadow&>(*participants[i].shadow).stopwatch();
+    stopwatch.before(work[i].calls, timed);
+    work[i].parts = stopwatch.parts();
+  }
   {
     const profile::Range range("enqueue");  // of the host's time; the GPU's is the kernels' own
     engine::cuda::enqueue(work);

@@ -10,6 +10,7 @@ namespace detccl::nccl_api::gpu {
 namespace {
 
 using engine::cuda::check;
+using engine::cuda::nanoseconds_between;
 
 bool is_set(const char* name) {
   const char* const text = std::getenv(name);
@@ -22,14 +23,6 @@ const char* own_obstacle() {
   // They may leave a collective without any way to run natively, which DetCCL does not need.
   if (is_set("NCCL_ALGO") || is_set("NCCL_PROTO")) return "NCCL_ALGO or NCCL_PROTO";
   return nullptr;
-}
-
-std::uint64_t nanoseconds_between(cudaEvent_t began, cudaEvent_t ended) {
-  float milliseconds = 0;
-  if (cudaEventElapsedTime(&milliseconds, began, ended) == cudaSuccess)
-    return static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
-  static_cast<void>(cudaGetLastError());
-  return 0;
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls, bool 
     teller_.tell(call.call, profile::Moment::enqueued);
   collect();
   // Those of a group run as one, and in a captured graph this is not when they run.
-  if (!timed || calls.size() != 1 || calls_++ % kEvery != 0) return;
+  if (!timed || calls.size() != 1) return;
+  const bool whole = calls_++ % kEvery == 0, phases = phases_.due();
+  if (!whole && !phases) return;
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusActive;
   if (cudaStreamIsCapturing(calls.front().stream, &capturing) != cudaSuccess ||
       capturing != cudaStreamCaptureStatusNone)
@@ -28,8 +30,12 @@ void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls, bool 
   const auto free = std::find_if(measurements_.begin(), measurements_.end(),
                                  [](const Measurement& m) { return !m.under_way; });
   if (free == measurements_.end()) return;
+  const auto number = static_cast<std::size_t>(free - measurements_.begin());
+  free->parts = phases && number < kWithPhases ? &parts_[number] : nullptr;
+  if (!whole && free->parts == nullptr) return;
   Measurement* measurement = make(*free);
   if (measurement == nullptr) return;
+  if (measurement->parts != nullptr) measurement->parts->clear();
   measurement->call = calls.front().call;
   measurement->stream = calls.front().stream;
   if (cudaEventRecord(measurement->began, measurement->stream) == cudaSuccess) current_ = measurement;
@@ -63,9 +69,16 @@ void Stopwatch::collect() {
     }
     float milliseconds = 0;
     m.under_way = false;
-    if (cudaEventElapsedTime(&milliseconds, m.began, m.ended) == cudaSuccess)
-      teller_.tell(m.call, profile::Moment::measured,
-                   static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6));
+    if (cudaEventElapsedTime(&milliseconds, m.began, m.ended) != cudaSuccess) continue;
+    profile::Operation more;
+    if (m.parts != nullptr) {
+      const auto [transfer, fold, kernel] = m.parts->times();
+      more.transfer = transfer;
+      more.fold = fold;
+      more.kernel = kernel;
+    }
+    teller_.tell(m.call, profile::Moment::measured,
+                 static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6), more);
   }
 }
 

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/cuda/part_events.h"
 #include "engine/cuda/stream_engine.h"
+#include "nccl_api/sample_choice.h"
 #include "nccl_api/teller.h"
 
 namespace detccl::nccl_api::gpu {
@@ -17,10 +19,11 @@ namespace detccl::nccl_api::gpu {
 /// what cannot be measured is not.
 class Stopwatch {
  public:
-  /// `communicator` and `peer`: as Teller has them.
+  /// `communicator` and `peer`: as Teller has them. `phases`: of one of so many, what its time goes into; 0:
+  /// of none.
   Stopwatch(const engine::Settings& settings, std::uint64_t communicator, std::uint32_t rank,
-            std::uint32_t ranks, bool peer)
-      : teller_(settings, communicator, rank, ranks, peer) {}
+            std::uint32_t ranks, bool peer, std::uint32_t phases)
+      : teller_(settings, communicator, rank, ranks, peer), phases_(phases) {}
   ~Stopwatch();
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
@@ -29,6 +32,8 @@ class Stopwatch {
 
   /// Before `calls` are put on their streams as one batch, …; `timed`: whether they may be measured.
   void before(const std::vector<engine::cuda::StreamCall>& calls, bool timed = true);
+  /// What is to go into engine::cuda::Work::parts, …
+  engine::cuda::PartEvents* parts() { return current_ == nullptr ? nullptr : current_->parts; }
   /// … and after.
   void after();
 
@@ -36,11 +41,15 @@ class Stopwatch {
   /// Every so many calls are measured; the others cost next to nothing.
   static constexpr std::uint64_t kEvery = 4;
 
+  /// So many calls under way may have their phases timed, with many events each.
+  static constexpr std::size_t kWithPhases = 8;
+
   struct Measurement {
     cudaEvent_t began = nullptr, ended = nullptr;
     engine::Reduction call;
     cudaStream_t stream = nullptr;
     bool under_way = false;
+    engine::cuda::PartEvents* parts = nullptr;  ///< of those below; null: its phases are not timed
   };
 
   void collect();
@@ -48,7 +57,9 @@ class Stopwatch {
 
   Teller teller_;
   std::uint64_t calls_ = 0;
+  OneOfEvery phases_;
   std::array<Measurement, 32> measurements_;
+  std::array<engine::cuda::PartEvents, kWithPhases> parts_;  ///< of the first measurements
   Measurement* current_ = nullptr;
 };
 

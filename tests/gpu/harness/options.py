@@ -8,7 +8,7 @@ benches (--bench)
   socket  every process is a host of its own to NCCL: its network path, over the loopback; any NCCL
   p2p     all are on one host: NCCL's intra-node path; needs NCCL 2.30 or newer (--nccl)
           Its kernels wait for each other on the GPU: jobs run side by side only while ranks x jobs <= 8.
-  host    host memory and the NCCL for it: promises and groups only
+  host    host memory and the NCCL for it: promises, groups, phases and sampling only
   The first two want CUDA MPS, which is started and ended here, in private folders.
 
 parts (--only takes patterns of their names, of settings ("default"), workloads or cases; --list shows all)
@@ -22,6 +22,7 @@ parts (--only takes patterns of their names, of settings ("default"), workloads 
   workloads   PyTorch, JAX and CuPy scripts, with the NCCL that they come with unless --nccl is given
   profiler    the profiler plugin: its counts of a PyTorch program's calls, alone and with DetCCL, overhead from both,
               and its cost in the sweep program, off and on in turn
+  phases      what the sweep program's reductions spend their time on, by a plan and, with --bench p2p, over peer memory
   traces      jobs with DETCCL_TRACE=1: PyTorch DDP and FSDP2, JAX and nccl-tests twice: equal runs compare equal, a
               changed element is found; a killed rank's trace is readable; each replay of a CUDA graph is recorded;
               what it costs

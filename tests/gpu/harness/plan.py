@@ -6,7 +6,8 @@ from fnmatch import fnmatch
 
 from harness import groups, sanitizers, traces, variants, workloads
 
-PARTS = ("promises", "groups", "workloads", "traces", "profiler", "sampling", "sanitizers", "nccl-tests", "native-columns")
+PARTS = ("promises", "groups", "workloads", "traces", "profiler", "phases", "sampling", "sanitizers", "nccl-tests",
+         "native-columns")
 
 
 class Plan:
@@ -34,6 +35,7 @@ class Plan:
         self.sanitizers = [name for name in sanitizers.names()
                            if gpu and (everything or "sanitizers" in parts or name in parts)]
         self.profiler = gpu and (everything or "profiler" in parts)
+        self.phases = "phases" in parts or (gpu and everything)
         self.sampling = "sampling" in parts or (gpu and everything)
         self.traces = [name for name in traces.names()
                        if gpu and (everything or "traces" in parts or name in parts)]

@@ -94,7 +94,7 @@ class Run:
         with tempfile.TemporaryDirectory(prefix="detccl-ids-", ignore_cleanup_errors=True) as folder:
             if "DETCCL_TRACE" in extra:
                 extra["DETCCL_TRACE_DIR"] = os.path.join(folder, "trace")
-            if "DETCCL_PROFILER_SHADOW" in extra:
+            if any(name.startswith("DETCCL_PROFILER_") for name in extra):
                 extra |= {"NCCL_PROFILER_PLUGIN": os.path.join(self.settings.build, "lib", "libnccl-profiler-detccl.so"),
                           "DETCCL_PROFILER_EVENTS": "calls", "DETCCL_PROFILER_DIR": os.path.join(folder, "profile")}
 

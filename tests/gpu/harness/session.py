@@ -2,7 +2,7 @@
 """Runs what was chosen, part by part; rows are there as soon as they are known."""
 import os
 
-from harness import clock, compare, groups, native_columns, nccl_tests, profiler, promises, report, sampling
+from harness import clock, compare, groups, native_columns, nccl_tests, phases, profiler, promises, report, sampling
 from harness import sanitizers, traces, workloads
 from harness.bench import nccl_version
 from harness.job import STOP
@@ -110,6 +110,8 @@ class Session:
             self.one_by_one("sanitizers", sanitizers.rows(settings, plan.sanitizers))
         if plan.profiler:
             self.one_by_one("profiler", profiler.rows(settings, bench))
+        if plan.phases:
+            self.one_by_one("phases", phases.rows(settings, bench))
         if plan.sampling:
             self.one_by_one("sampling", sampling.rows(settings, bench))
         if plan.nccl_tests:

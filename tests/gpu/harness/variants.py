@@ -41,6 +41,9 @@ def variants(kind, quick):
     yield Variant("contract linear, ring", {"DETCCL_SCHEDULE": "ring"}, contract="linear", cases=some)
     if quick:
         return
+    if kind != "host":  # there they always are
+        yield Variant("phases timed", {"DETCCL_PROFILER_PHASES": "1"},
+                      cases=some + ["graph.*", "comm.*", "end.*", "collectives.*", "arguments.*"], alone=True)
     yield Variant("traced in chunks", {"DETCCL_TRACE": "chunks:1"}, cases=["graph.*", "group.*", "collectives.*"], cycles=4,
                   alone=True)
     yield Variant("chunk 64K, proved", {"DETCCL_CHUNK": "64K", "DETCCL_PROVE": "1"}, cases=some)
