@@ -52,7 +52,21 @@ class Session:
         self.settings, self.start = settings, time.monotonic()
         self.records, self.sweeps = [], []
         self.expected = []  # (part, seconds), in a dry run
-        self.lines = None if settings.dry_run else open(os.path.join(settings.out, "multi_gpu.jsonl"), "w")
+        self.lines = None
+        if not settings.dry_run:
+            file = os.path.join(settings.out, "multi_gpu.jsonl")
+            if settings.resume:
+                self.take_up(file)
+            self.lines = open(file, "a" if settings.resume else "w")
+
+    def take_up(self, file):
+        """What an earlier run has measured: the page is of everything."""
+        with open(file) as lines:
+            for line in lines:
+                record = json.loads(line)
+                self.records.append(record)
+                if record.get("document", {}).get("results"):
+                    self.sweeps.append({name: record[name] for name in ("settings", "document")})
 
     def spent(self):
         return time.monotonic() - self.start

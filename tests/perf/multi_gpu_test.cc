@@ -2,6 +2,7 @@
 // The script for several GPUs, on host memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -86,6 +87,27 @@ TEST(MultiGpu, ListsWhatDoesNotFit) {
     EXPECT_EQ(lines[i].at("status"), "skip");
     EXPECT_NE(lines[i].at("detail").get<std::string>().find("s left"), std::string::npos) << lines[i];
   }
+}
+
+TEST(MultiGpu, ResumesAnEarlierRun) {
+  const Folder folder;
+  const std::string topology = std::string(MULTI_GPU_SCRIPT) + " --host --build " DETCCL_TEST_BUILD
+                               " --only topology --budget 60 --out " + folder.file("m");
+  EXPECT_EQ(run(topology + " --resume").exit_code, 2);
+  ASSERT_EQ(run(topology).exit_code, 0);
+  const std::vector<nlohmann::json> first = read_lines(folder.file("m/multi_gpu.jsonl"));
+  const Outcome outcome =
+      run(kMultiGpu + " --only sweeps --budget 60 --resume --out " + folder.file("m"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  const std::vector<nlohmann::json> both = read_lines(folder.file("m/multi_gpu.jsonl"));
+  ASSERT_EQ(both.size(), first.size() + 3) << outcome.output;
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), both.begin()));
+  const std::string page = text_of(folder.file("m/multi_gpu.html"));
+  for (const nlohmann::json& line : both)
+    EXPECT_NE(page.find("<td>" + line.at("part").get<std::string>() + "</td>"), std::string::npos) << line;
+  // The sweeps, too, are read again.
+  ASSERT_EQ(run(topology + " --resume").exit_code, 0);
+  EXPECT_NE(text_of(folder.file("m/multi_gpu.html")).find("<svg"), std::string::npos);
 }
 
 TEST(MultiGpu, APartThatFailsLeavesTheOthers) {
