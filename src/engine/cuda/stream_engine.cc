@@ -121,6 +121,9 @@ void StreamEngine::warm_up() {
     call.schedule = schedule;
     const Work work{this, {{call, stream}}, lane};
     enqueue({&work, 1});
+    // The next one may make NCCL connect, for which it allocates. That can wait for this one's kernel while
+    // another rank of the process, whose kernel that waits for, is kept from launching it.
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   };
   const auto counts = warm_up_counts(settings_, ranks_);
   for (std::size_t lane = 0; lane < exchanges_.size(); ++lane) {
@@ -129,7 +132,6 @@ void StreamEngine::warm_up() {
     for (const plan::Schedule& schedule : tuned_schedules(settings_, ranks_))
       run(schedule, counts.front(), lane);
   }
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 }  // namespace detccl::engine::cuda

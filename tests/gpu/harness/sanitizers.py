@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -17,7 +18,7 @@ PROGRAMS = {
     "peer": ("device_peer_test", "*"),
 }
 # Back-to-back operations and replays of a graph in device_peer_test.
-OPERATIONS = {"DETCCL_TEST_OPERATIONS": "3000", "DETCCL_TEST_REPLAYS": "20"}
+OPERATIONS = {"DETCCL_TEST_OPERATIONS": "1000", "DETCCL_TEST_REPLAYS": "10"}
 
 
 def names():
@@ -31,6 +32,21 @@ def rows(settings, chosen):
                 yield one(settings, tool, kernels)
 
 
+def run_until(command, file, environment, seconds):
+    """Exit code; None where it took longer. Then the program, a child of the sanitizer's, is ended, too."""
+    process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+    try:
+        return process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
 def one(settings, tool, kernels):
     program_name, cases = PROGRAMS[kernels]
     name, program = f"sanitizer {tool} {kernels}", os.path.join(settings.build, "tests", program_name)
@@ -41,15 +57,13 @@ def one(settings, tool, kernels):
     # A process of its own on the GPU: sanitizers do not go with MPS.
     environment = OPERATIONS | {key: value for key, value in os.environ.items() if not key.startswith("CUDA_MPS")}
     start, log = time.monotonic(), os.path.join(settings.out, f"sanitizer-{tool}-{kernels}.txt")
+    command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, f"--gtest_filter={cases}"]
     with open(log, "w") as file:
-        try:
-            code = subprocess.run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program,
-                                   f"--gtest_filter={cases}"], stdout=file, stderr=subprocess.STDOUT,
-                                  env=environment, timeout=clock.limit(settings.timeout)).returncode
-        except subprocess.TimeoutExpired:
-            if clock.left() <= 0:
-                raise clock.NoTime() from None
-            code = "no end"
+        code = run_until(command, file, environment, clock.limit(settings.timeout))
+    if code is None:
+        if clock.left() <= 0:
+            raise clock.NoTime()
+        code = "no end"
     seconds = time.monotonic() - start
     with open(log) as file:
         text = file.read()
