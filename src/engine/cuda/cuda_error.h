@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the CUDA runtime that must succeed.
+// Calls of the CUDA runtime that must succeed, and those that need not.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "device/cuda/last_error.h"
+
 namespace detccl::engine::cuda {
+
+using device::cuda::tolerate;
 
 class CudaError : public std::runtime_error {
  public:
@@ -16,9 +20,7 @@ class CudaError : public std::runtime_error {
 };
 
 inline void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // the program's own next look must not find it
-  throw CudaError(code, what);
+  if (!tolerate(code)) throw CudaError(code, what);
 }
 
 /// Makes a device the thread's current one, and afterwards the one before.
@@ -30,7 +32,7 @@ class OnDevice {
     if (changed_) check(cudaSetDevice(device), "cudaSetDevice");
   }
   ~OnDevice() {
-    if (changed_) static_cast<void>(cudaSetDevice(before_));
+    if (changed_) tolerate(cudaSetDevice(before_));
   }
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
@@ -43,8 +45,8 @@ class OnDevice {
 /// The thread may allocate and wait although a stream is being captured: not on that stream.
 class OutsideCapture {
  public:
-  OutsideCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~OutsideCapture() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  OutsideCapture() { tolerate(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~OutsideCapture() { tolerate(cudaThreadExchangeStreamCaptureMode(&mode_)); }
   OutsideCapture(const OutsideCapture&) = delete;
   OutsideCapture& operator=(const OutsideCapture&) = delete;
 

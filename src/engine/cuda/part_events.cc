@@ -7,7 +7,7 @@ namespace detccl::engine::cuda {
 
 PartEvents::~PartEvents() {
   for (const cudaEvent_t event : events_)
-    static_cast<void>(cudaEventDestroy(event));
+    tolerate(cudaEventDestroy(event));
 }
 
 void PartEvents::begin(std::uint32_t ticks) noexcept {

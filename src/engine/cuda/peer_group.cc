@@ -23,7 +23,6 @@ std::atomic_ref<std::uint32_t> shared(std::uint32_t& word) {
 /// Not over a problem that is there already: what came first tells more.
 void tell(transport::PeerCard& card, const char* what, cudaError_t error) {
   if (error == cudaSuccess || card.problem.front() != '\0') return;
-  static_cast<void>(cudaGetLastError());
   card.set_problem(std::string(what) + ": " + cudaGetErrorString(error));
 }
 
@@ -51,11 +50,11 @@ PeerGroup::HostMemory::HostMemory(bool wanted) {
   if (!wanted) return;
   void* memory = nullptr;
   error = cudaHostAlloc(&memory, sizeof *words, cudaHostAllocMapped | cudaHostAllocPortable);
-  if (error == cudaSuccess) words = new (memory) peer::HostWords;
+  if (tolerate(error)) words = new (memory) peer::HostWords;
 }
 
 PeerGroup::HostMemory::~HostMemory() {
-  if (words != nullptr) static_cast<void>(cudaFreeHost(words));
+  if (words != nullptr) tolerate(cudaFreeHost(words));
 }
 
 PeerGroup::PeerGroup(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks, bool gathers,
@@ -91,7 +90,7 @@ PeerGroup::~PeerGroup() {
   abort();
   // Its peers may be in the middle of an operation.
   memory_.leave();
-  static_cast<void>(cudaDeviceSynchronize());
+  tolerate(cudaDeviceSynchronize());
 }
 
 void PeerGroup::enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic,

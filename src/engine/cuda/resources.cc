@@ -10,15 +10,13 @@ Event::Event() {
 }
 
 Event::~Event() {
-  static_cast<void>(cudaEventDestroy(event_));
+  tolerate(cudaEventDestroy(event_));
 }
 
 std::uint64_t nanoseconds_between(cudaEvent_t began, cudaEvent_t ended) {
   float milliseconds = 0;
-  if (cudaEventElapsedTime(&milliseconds, began, ended) == cudaSuccess)
-    return static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
-  static_cast<void>(cudaGetLastError());
-  return 0;
+  if (!tolerate(cudaEventElapsedTime(&milliseconds, began, ended))) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6);
 }
 
 Memory::Memory(std::size_t bytes) : bytes_(bytes) {
@@ -29,7 +27,7 @@ Memory::Memory(std::size_t bytes) : bytes_(bytes) {
 }
 
 Memory::~Memory() {
-  if (data_ != nullptr) static_cast<void>(cudaFree(data_));
+  if (data_ != nullptr) tolerate(cudaFree(data_));
 }
 
 CaptureId capture_of(cudaStream_t stream) {
@@ -52,9 +50,9 @@ SideStreams::SideStreams() {
 }
 
 SideStreams::~SideStreams() {
-  static_cast<void>(cudaStreamDestroy(eager_));
+  tolerate(cudaStreamDestroy(eager_));
   for (const cudaStream_t stream : captured_)
-    static_cast<void>(cudaStreamDestroy(stream));
+    tolerate(cudaStreamDestroy(stream));
 }
 
 cudaStream_t SideStreams::add() {

@@ -118,16 +118,15 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 }
 
 template <class Then>
-cudaError_t launch(const Piece& piece, unsigned chunks, LaunchLimits limits, const Then& then,
-                   cudaStream_t stream) {
+cudaError_t launch(Piece piece, unsigned chunks, LaunchLimits limits, Then then, cudaStream_t stream) {
   const std::uint64_t tiles = (piece.chunk_bytes / 16 + kThreads * kUnroll - 1) / (kThreads * kUnroll);
   unsigned blocks = 0;
   const cudaError_t error = blocks_for(tiles, chunks, limits, blocks);
   if (error != cudaSuccess) return error;
   const bool aligned = reinterpret_cast<std::uintptr_t>(piece.data) % 16 == 0;
-  (aligned ? digest_kernel<true, Then>
-           : digest_kernel<false, Then>)<<<dim3(blocks, chunks), kThreads, 0, stream>>>(piece, then);
-  return cudaGetLastError();
+  void* parameters[] = {&piece, &then};
+  return cudaLaunchKernel(aligned ? digest_kernel<true, Then> : digest_kernel<false, Then>,
+                          dim3(blocks, chunks), dim3(kThreads), parameters, 0, stream);
 }
 
 template <class Then>

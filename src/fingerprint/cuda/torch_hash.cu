@@ -79,10 +79,9 @@ cudaError_t torch_hash(TorchType type, const void* data, std::uint64_t count, st
   const cudaError_t error = blocks_for((count + tile - 1) / tile, 1, limits, blocks);
   if (error != cudaSuccess) return error;
   return visit(type, [&]<class F>(F) {
-    const bool aligned = reinterpret_cast<std::uintptr_t>(data) % sizeof(typename F::Bits) == 0;
-    torch_hash_kernel<F>
-        <<<blocks, kThreads, 0, stream>>>(static_cast<const std::byte*>(data), count, aligned, hash);
-    return cudaGetLastError();
+    bool aligned = reinterpret_cast<std::uintptr_t>(data) % sizeof(typename F::Bits) == 0;
+    void* parameters[] = {&data, &count, &aligned, &hash};
+    return cudaLaunchKernel(torch_hash_kernel<F>, dim3(blocks), dim3(kThreads), parameters, 0, stream);
   });
 }
 

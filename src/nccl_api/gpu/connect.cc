@@ -30,6 +30,7 @@ namespace {
 
 using engine::cuda::Reserve;
 using engine::cuda::StreamEngine;
+using engine::cuda::tolerate;
 using transport::NcclExchange;
 
 constexpr int kManyPeers = 32;
@@ -84,8 +85,8 @@ const char* algorithms() {
 std::string bus_id() {
   std::array<char, 32> text{};
   int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) != cudaSuccess)
+  if (!tolerate(cudaGetDevice(&device)) ||
+      !tolerate(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device)))
     return "";
   return text.data();
 }
@@ -233,9 +234,9 @@ ncclResult_t make_shadow(Communicator& communicator) {
   if (result != ncclSuccess) return result;
   engine->warm_up();
   auto stopwatch = std::make_unique<Stopwatch>(
-      settings, communicator_number(hellos), static_cast<std::uint32_t>(communicator.rank()),
-      static_cast<std::uint32_t>(communicator.ranks()), engine->peers() != nullptr,
-      runtime().environment.configuration().profiler_phases);
+      device, runtime().environment.configuration().profiler_phases, settings, communicator_number(hellos),
+      static_cast<std::uint32_t>(communicator.rank()), static_cast<std::uint32_t>(communicator.ranks()),
+      engine->peers() != nullptr);
   if (sampler != nullptr) sampler->begin(hellos, *engine, stopwatch->teller());
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine), std::move(stopwatch), std::move(sampler)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));

@@ -11,6 +11,7 @@ namespace {
 
 using engine::cuda::check;
 using engine::cuda::nanoseconds_between;
+using engine::cuda::tolerate;
 
 bool is_set(const char* name) {
   const char* const text = std::getenv(name);
@@ -40,7 +41,7 @@ Sampler::~Sampler() {
   collect();
   for (const Pair& pair : pairs_) {
     for (const cudaEvent_t event : pair.events) {
-      if (event != nullptr) static_cast<void>(cudaEventDestroy(event));
+      if (event != nullptr) tolerate(cudaEventDestroy(event));
     }
   }
 }
@@ -102,7 +103,7 @@ void Sampler::run(const QueuedReduction& reduction, Sample sample, const std::fu
   Pair* const pair = next_pair();  // without one it runs all the same, for the others wait for it
   bool timed = pair != nullptr;
   const auto note = [&](Time time) {
-    timed = timed && cudaEventRecord(pair->events[time], stream) == cudaSuccess;
+    timed = timed && tolerate(cudaEventRecord(pair->events[time], stream));
   };
   // In turn, for the second one may find its input in a cache. In place the native one may read our result,
   // which takes it as long.
@@ -120,8 +121,7 @@ void Sampler::run(const QueuedReduction& reduction, Sample sample, const std::fu
     note(native ? native_ended : ours_ended);
   }
   engine_->order().after(stream, 0);
-  if (pair == nullptr) return;
-  if (!timed) return static_cast<void>(cudaGetLastError());  // no error that the program should find
+  if (!timed) return;
   pair->call = reduction.call;
   pair->sample = sample;
   ++under_way_;
@@ -161,9 +161,7 @@ Sampler::Pair* Sampler::next_pair() {
   Pair& pair = pairs_[(first_ + under_way_) % pairs_.size()];
   const engine::cuda::OutsideCapture outside;
   for (cudaEvent_t& event : pair.events) {
-    if (event != nullptr || cudaEventCreate(&event) == cudaSuccess) continue;
-    static_cast<void>(cudaGetLastError());
-    return nullptr;
+    if (event == nullptr && !tolerate(cudaEventCreate(&event))) return nullptr;
   }
   return &pair;
 }
@@ -174,11 +172,9 @@ void Sampler::collect() {
   const engine::cuda::OutsideCapture outside;
   while (under_way_ != 0) {
     const Pair& pair = pairs_[first_];
-    if (cudaEventQuery(pair.events[native_ended]) != cudaSuccess ||
-        cudaEventQuery(pair.events[ours_ended]) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());  // "not ready" is no error that the program should find
+    if (!tolerate(cudaEventQuery(pair.events[native_ended])) ||
+        !tolerate(cudaEventQuery(pair.events[ours_ended])))
       return;
-    }
     tell(pair);
     first_ = (first_ + 1) % pairs_.size();
     --under_way_;

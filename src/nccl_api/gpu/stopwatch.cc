@@ -2,14 +2,21 @@
 #include "nccl_api/gpu/stopwatch.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace detccl::nccl_api::gpu {
+namespace {
+
+using engine::cuda::check;
+using engine::cuda::tolerate;
+
+}  // namespace
 
 Stopwatch::~Stopwatch() {
   collect();
   for (const Measurement& measurement : measurements_) {
-    if (measurement.began != nullptr) static_cast<void>(cudaEventDestroy(measurement.began));
-    if (measurement.ended != nullptr) static_cast<void>(cudaEventDestroy(measurement.ended));
+    if (measurement.began != nullptr) tolerate(cudaEventDestroy(measurement.began));
+    if (measurement.ended != nullptr) tolerate(cudaEventDestroy(measurement.ended));
   }
 }
 
@@ -19,57 +26,64 @@ void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls, bool 
   for (const engine::cuda::StreamCall& call : calls)
     teller_.tell(call.call, profile::Moment::enqueued);
   collect();
-  // Those of a group run as one, and in a captured graph this is not when they run.
-  if (!timed || calls.size() != 1) return;
+  if (!timed || calls.size() != 1) return;  // those of a group run as one
   const bool whole = calls_++ % kEvery == 0, phases = phases_.due();
-  if (!whole && !phases) return;
-  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusActive;
-  if (cudaStreamIsCapturing(calls.front().stream, &capturing) != cudaSuccess ||
-      capturing != cudaStreamCaptureStatusNone)
-    return static_cast<void>(cudaGetLastError());
+  if (whole || phases) attempt([&] { begin(calls.front(), whole, phases); });
+}
+
+void Stopwatch::after() {
+  if (current_ == nullptr) return;
+  attempt([this] {
+    check(cudaEventRecord(current_->ended, current_->stream), "cudaEventRecord");
+    current_->under_way = true;
+  });
+  current_ = nullptr;
+}
+
+/// On the communicator's device: events are of the one that is current, and so is the default stream.
+template <class Body>
+void Stopwatch::attempt(Body&& body) noexcept {
+  try {
+    const engine::cuda::OnDevice guard(device_);
+    body();
+  } catch (const std::exception&) {  // not measured
+  }
+}
+
+void Stopwatch::begin(const engine::cuda::StreamCall& call, bool whole, bool phases) {
+  if (engine::cuda::capture_of(call.stream) != 0) return;  // this is not when it runs
   const auto free = std::find_if(measurements_.begin(), measurements_.end(),
                                  [](const Measurement& m) { return !m.under_way; });
   if (free == measurements_.end()) return;
   const auto number = static_cast<std::size_t>(free - measurements_.begin());
   free->parts = phases && number < kWithPhases ? &parts_[number] : nullptr;
   if (!whole && free->parts == nullptr) return;
-  Measurement* measurement = make(*free);
-  if (measurement == nullptr) return;
-  if (measurement->parts != nullptr) measurement->parts->clear();
-  measurement->call = calls.front().call;
-  measurement->stream = calls.front().stream;
-  if (cudaEventRecord(measurement->began, measurement->stream) == cudaSuccess) current_ = measurement;
+  make(*free);
+  if (free->parts != nullptr) free->parts->clear();
+  free->call = call.call;
+  free->stream = call.stream;
+  check(cudaEventRecord(free->began, free->stream), "cudaEventRecord");
+  current_ = &*free;
 }
 
-void Stopwatch::after() {
-  if (current_ == nullptr) return;
-  current_->under_way = cudaEventRecord(current_->ended, current_->stream) == cudaSuccess;
-  current_ = nullptr;
-}
-
-Stopwatch::Measurement* Stopwatch::make(Measurement& m) {
-  if (m.ended != nullptr) return &m;
+void Stopwatch::make(Measurement& m) {
+  if (m.ended != nullptr) return;
   const engine::cuda::OutsideCapture outside;
-  const bool made = (m.began != nullptr || cudaEventCreate(&m.began) == cudaSuccess) &&
-                    cudaEventCreate(&m.ended) == cudaSuccess;
-  if (!made) static_cast<void>(cudaGetLastError());
-  return made ? &m : nullptr;
+  if (m.began == nullptr) check(cudaEventCreate(&m.began), "cudaEventCreate");
+  check(cudaEventCreate(&m.ended), "cudaEventCreate");
 }
 
+/// Events can be asked from any device.
 void Stopwatch::collect() {
   const bool any = std::any_of(measurements_.begin(), measurements_.end(),
                                [](const Measurement& m) { return m.under_way; });
   if (!any) return;
   const engine::cuda::OutsideCapture outside;
   for (Measurement& m : measurements_) {
-    if (!m.under_way) continue;
-    if (cudaEventQuery(m.ended) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());  // "not ready" is no error that the program should find
-      continue;
-    }
-    float milliseconds = 0;
+    if (!m.under_way || !tolerate(cudaEventQuery(m.ended))) continue;
     m.under_way = false;
-    if (cudaEventElapsedTime(&milliseconds, m.began, m.ended) != cudaSuccess) continue;
+    const std::uint64_t nanoseconds = engine::cuda::nanoseconds_between(m.began, m.ended);
+    if (nanoseconds == 0) continue;
     profile::Operation more;
     if (m.parts != nullptr) {
       const auto [transfer, fold, kernel] = m.parts->times();
@@ -77,8 +91,7 @@ void Stopwatch::collect() {
       more.fold = fold;
       more.kernel = kernel;
     }
-    teller_.tell(m.call, profile::Moment::measured,
-                 static_cast<std::uint64_t>(static_cast<double>(milliseconds) * 1e6), more);
+    teller_.tell(m.call, profile::Moment::measured, nanoseconds, more);
   }
 }
 

@@ -15,15 +15,15 @@
 
 namespace detccl::nccl_api::gpu {
 
-/// One thread at a time, on the communicator's device. Without an observer nothing is done. Never throws:
-/// what cannot be measured is not.
+/// One thread at a time, whichever device is current: a group has communicators of several. Without an
+/// observer nothing is done. Never throws, and leaves no error behind: what cannot be measured is not.
 class Stopwatch {
  public:
-  /// `communicator` and `peer`: as Teller has them. `phases`: of one of so many, what its time goes into; 0:
-  /// of none.
-  Stopwatch(const engine::Settings& settings, std::uint64_t communicator, std::uint32_t rank,
-            std::uint32_t ranks, bool peer, std::uint32_t phases)
-      : teller_(settings, communicator, rank, ranks, peer), phases_(phases) {}
+  /// `device`: the communicator's. `phases`: of one of so many, what its time goes into; 0: of none. The
+  /// others: as Teller has them.
+  Stopwatch(int device, std::uint32_t phases, const engine::Settings& settings, std::uint64_t communicator,
+            std::uint32_t rank, std::uint32_t ranks, bool peer)
+      : device_(device), teller_(settings, communicator, rank, ranks, peer), phases_(phases) {}
   ~Stopwatch();
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
@@ -53,8 +53,12 @@ class Stopwatch {
   };
 
   void collect();
-  Measurement* make(Measurement& measurement);
+  template <class Body>
+  void attempt(Body&& body) noexcept;
+  void begin(const engine::cuda::StreamCall& call, bool whole, bool phases);
+  void make(Measurement& measurement);
 
+  const int device_;
   Teller teller_;
   std::uint64_t calls_ = 0;
   OneOfEvery phases_;

@@ -71,17 +71,18 @@ cudaError_t begin(const Details& details, const Payload& input, cudaStream_t str
   if (details.input_chunks.count != 0)
     return digest_chunks(input, details.input_chunks, details.input, {nullptr, &details.times->began},
                          stream);
-  begin_kernel<<<1, 1, 0, stream>>>(details.times);
-  return cudaGetLastError();
+  Times* times = details.times;
+  void* parameters[] = {&times};
+  return cudaLaunchKernel(begin_kernel, dim3(1), dim3(1), parameters, 0, stream);
 }
 
-cudaError_t end(const DetailedOperation& operation, const Payload& output, cudaStream_t stream) {
+cudaError_t end(DetailedOperation operation, const Payload& output, cudaStream_t stream) {
   const Details& details = operation.details;
   const cudaError_t error =
       digest_chunks(output, details.output_chunks, details.output, {&details.times->ended, nullptr}, stream);
   if (error != cudaSuccess) return error;
-  end_kernel<<<1, kMovers, 0, stream>>>(operation);
-  return cudaGetLastError();
+  void* parameters[] = {&operation};
+  return cudaLaunchKernel(end_kernel, dim3(1), dim3(kMovers), parameters, 0, stream);
 }
 
 cudaError_t load_detailed_kernels() {

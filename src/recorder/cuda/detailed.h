@@ -19,7 +19,7 @@ struct DetailedOperation {
   Details details;
 };
 /// After it: it has ended; the digests of the output's chunks, and the record.
-cudaError_t end(const DetailedOperation& operation, const Payload& output, cudaStream_t stream);
+cudaError_t end(DetailedOperation operation, const Payload& output, cudaStream_t stream);
 
 /// Loads these kernels, which load_kernels() does not. Not in a capture.
 cudaError_t load_detailed_kernels();

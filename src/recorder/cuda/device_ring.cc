@@ -7,8 +7,12 @@
 #include <bit>
 #include <cstring>
 
+#include "device/cuda/last_error.h"
+
 namespace detccl::recorder::cuda {
 namespace {
+
+using device::cuda::tolerate;
 
 constexpr std::size_t kAccumulatorsPerPage = 4096, kCountersPerPage = 512;
 constexpr std::size_t kDetailsPage = std::size_t{1} << 20;
@@ -22,8 +26,7 @@ cudaError_t DeviceRing::map_host_memory(std::size_t bytes, void*& host, void*& d
   host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (host == MAP_FAILED) return cudaErrorMemoryAllocation;
   cudaError_t error = cudaHostRegister(host, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable);
-  if (error != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
+  if (!tolerate(error)) {
     munmap(host, bytes);
     error = cudaHostAlloc(&host, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
     if (error == cudaSuccess) std::memset(host, 0, bytes);
@@ -34,14 +37,14 @@ cudaError_t DeviceRing::map_host_memory(std::size_t bytes, void*& host, void*& d
 cudaError_t DeviceRing::allocate(void*& memory, std::size_t bytes) {
   // The thread may be capturing a stream, which forbids what follows, but for this mode.
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+  tolerate(cudaThreadExchangeStreamCaptureMode(&mode));
   cudaStream_t stream = nullptr;
   cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   if (error == cudaSuccess) error = cudaMemsetAsync(memory, 0, bytes, stream);
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-  if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
-  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
+  if (stream != nullptr) tolerate(cudaStreamDestroy(stream));
+  tolerate(cudaThreadExchangeStreamCaptureMode(&mode));
   return error;
 }
 

@@ -31,8 +31,9 @@ cudaError_t digest(const Payload& payload, fingerprint::Sums* sums, cudaStream_t
 
 cudaError_t record(const Operation& operation, const Payload& output, cudaStream_t stream) {
   if (output.bytes == 0) {
-    record_kernel<<<1, 1, 0, stream>>>(Record{operation});
-    return cudaGetLastError();
+    Record record{operation};
+    void* parameters[] = {&record};
+    return cudaLaunchKernel(record_kernel, dim3(1), dim3(1), parameters, 0, stream);
   }
   const fingerprint::cuda::Piece piece{static_cast<const std::byte*>(output.data), output.bytes, 0,
                                        output.bytes, &operation.accumulator->output};

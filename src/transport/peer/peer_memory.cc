@@ -3,12 +3,15 @@
 
 #include <random>
 
+#include "device/cuda/last_error.h"
+
 namespace detccl::transport {
 namespace {
 
-/// A failed call leaves an error behind that the program's own next look must not find.
+using device::cuda::tolerate;
+
 std::string text_of(const char* what, cudaError_t error) {
-  static_cast<void>(cudaGetLastError());
+  tolerate(error);
   return std::string(what) + ": " + cudaGetErrorString(error);
 }
 
@@ -62,17 +65,17 @@ PeerMemory::PeerMemory(std::uint64_t host, std::uint64_t bytes, std::string_view
   if (failed("cudaStreamCreate", cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))) return;
   if (!failed("cudaMemset", cudaMemsetAsync(memory, 0, bytes, stream)))
     failed("cudaMemset", cudaStreamSynchronize(stream));
-  static_cast<void>(cudaStreamDestroy(stream));
+  tolerate(cudaStreamDestroy(stream));
 }
 
 PeerMemory::~PeerMemory() {
   unmap();
-  if (card_.region != nullptr && !left_) static_cast<void>(cudaFree(card_.region));
+  if (card_.region != nullptr && !left_) tolerate(cudaFree(card_.region));
 }
 
 void PeerMemory::unmap() {
   for (void* const mapping : opened_)
-    static_cast<void>(cudaIpcCloseMemHandle(mapping));
+    tolerate(cudaIpcCloseMemHandle(mapping));
   opened_.clear();
   regions_.clear();
 }

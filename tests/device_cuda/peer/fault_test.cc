@@ -76,5 +76,15 @@ TEST_F(PeerFault, DrainingEndsWhenThePeersAreThrough) {
   }
 }
 
+TEST_F(PeerFault, AnotherCallsErrorIsNotADrains) {
+  Group group(2);
+  ASSERT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice);
+  for (std::uint32_t r = 0; r < 2; ++r)
+    EXPECT_EQ(drain(group.endpoint(r), group.stream(r)), cudaSuccess);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  for (const Failure failure : group.finish())
+    EXPECT_EQ(failure, Failure::none);
+}
+
 }  // namespace
 }  // namespace detccl::device::cuda::peer

@@ -97,5 +97,18 @@ TEST_F(Twin, TorchHashes) {
   }
 }
 
+TEST_F(Twin, AnotherCallsErrorIsNotTheirs) {
+  constexpr std::size_t kBytes = 4096;
+  GpuMemory payload(kBytes), result(sizeof(Sums));
+  ASSERT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice);
+  EXPECT_EQ(cuda::digest(payload.data(), kBytes, 0, reinterpret_cast<Sums*>(result.data()), {}, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(cuda::torch_hash(TorchType::int64, payload.data(), kBytes / 8,
+                             reinterpret_cast<std::uint64_t*>(result.data()), {}, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+}
+
 }  // namespace
 }  // namespace detccl::fingerprint::cuda

@@ -204,6 +204,16 @@ TEST_F(DetailedInChunks, OverflowIsCounted) {
       << recorder_.problem();
 }
 
+TEST_F(DetailedWithoutChunks, AnotherCallsErrorIsNotTheirs) {
+  make_ring(64);
+  start();
+  ASSERT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice);
+  operate(4097, 0);
+  operate(0, 4097);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(close().size(), 2u);
+}
+
 TEST_F(DetailedWithoutChunks, DurationsAreTheOperationsOwn) {
   constexpr auto kNap = std::chrono::milliseconds(30);
   constexpr std::uint32_t kMillisecond = 1000000;

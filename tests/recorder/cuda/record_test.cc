@@ -84,5 +84,15 @@ TEST_F(GpuRecords, OverflowIsCounted) {
       << recorder_.problem();
 }
 
+TEST_F(GpuRecords, AnotherCallsErrorIsNotTheirs) {
+  make_ring(64);
+  start();
+  ASSERT_EQ(cudaSetDevice(-1), cudaErrorInvalidDevice);
+  operate(4097, false);
+  operate(0, false);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(close().size(), 2u);
+}
+
 }  // namespace
 }  // namespace detccl::recorder::cuda

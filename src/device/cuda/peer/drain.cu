@@ -15,9 +15,10 @@ __global__ void drain_kernel(const __grid_constant__ Part part) {
 
 }  // namespace
 
-cudaError_t launch_drain(const Part& part, cudaStream_t stream) {
-  drain_kernel<<<part.layout.blocks, part.layout.ranks, 0, stream>>>(part);
-  return cudaGetLastError();
+cudaError_t launch_drain(Part part, cudaStream_t stream) {
+  void* parameters[] = {&part};
+  return cudaLaunchKernel(drain_kernel, dim3(part.layout.blocks), dim3(part.layout.ranks), parameters, 0,
+                          stream);
 }
 
 cudaError_t load_drain() {

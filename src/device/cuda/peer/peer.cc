@@ -77,7 +77,7 @@ std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Li
 }
 
 // In drain.cu.
-cudaError_t launch_drain(const Part& part, cudaStream_t stream);
+cudaError_t launch_drain(Part part, cudaStream_t stream);
 cudaError_t load_drain();
 
 cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaStream_t stream) {
