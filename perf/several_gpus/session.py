@@ -64,9 +64,17 @@ class Session:
         with open(file) as lines:
             for line in lines:
                 record = json.loads(line)
-                self.records.append(record)
+                self.keep(record)
                 if record.get("document", {}).get("results"):
                     self.sweeps.append({name: record[name] for name in ("settings", "document")})
+
+    def keep(self, record):
+        """Instead of an earlier one that had no time, or failed."""
+        same = [r for r in self.records if (r["part"], r["name"]) == (record["part"], record["name"])
+                and r["status"] in ("skip", "fail")]
+        for earlier in same:
+            self.records.remove(earlier)
+        self.records.append(record)
 
     def spent(self):
         return time.monotonic() - self.start
@@ -90,7 +98,7 @@ class Session:
     def record(self, part, name, status, seconds=0.0, detail="", **data):
         """`status`: pass, fail, skip or info. Written at once."""
         record = {"part": part, "name": name, "status": status, "seconds": round(seconds, 2), "detail": detail} | data
-        self.records.append(record)
+        self.keep(record)
         if self.lines:
             self.lines.write(json.dumps(record) + "\n")
             self.lines.flush()

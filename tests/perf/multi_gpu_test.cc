@@ -91,13 +91,13 @@ TEST(MultiGpu, ListsWhatDoesNotFit) {
 
 TEST(MultiGpu, ResumesAnEarlierRun) {
   const Folder folder;
-  const std::string topology = std::string(MULTI_GPU_SCRIPT) + " --host --build " DETCCL_TEST_BUILD
-                               " --only topology --budget 60 --out " + folder.file("m");
+  const std::string topology = std::string(MULTI_GPU_SCRIPT) +
+                               " --host --build " DETCCL_TEST_BUILD " --only topology --budget 60 --out " +
+                               folder.file("m");
   EXPECT_EQ(run(topology + " --resume").exit_code, 2);
   ASSERT_EQ(run(topology).exit_code, 0);
   const std::vector<nlohmann::json> first = read_lines(folder.file("m/multi_gpu.jsonl"));
-  const Outcome outcome =
-      run(kMultiGpu + " --only sweeps --budget 60 --resume --out " + folder.file("m"));
+  const Outcome outcome = run(kMultiGpu + " --only sweeps --budget 60 --resume --out " + folder.file("m"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   const std::vector<nlohmann::json> both = read_lines(folder.file("m/multi_gpu.jsonl"));
   ASSERT_EQ(both.size(), first.size() + 3) << outcome.output;

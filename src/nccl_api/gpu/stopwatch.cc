@@ -21,6 +21,7 @@ Stopwatch::~Stopwatch() {
 }
 
 void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls, bool timed) {
+  if (current_ != nullptr) forget(*current_);  // the call has failed
   current_ = nullptr;
   if (observer() == nullptr) return;
   for (const engine::cuda::StreamCall& call : calls)
@@ -33,10 +34,15 @@ void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls, bool 
 
 void Stopwatch::after() {
   if (current_ == nullptr) return;
-  attempt([this] {
+  bool recorded = false;
+  attempt([&] {
     check(cudaEventRecord(current_->ended, current_->stream), "cudaEventRecord");
-    current_->under_way = true;
+    recorded = true;
   });
+  if (recorded)
+    ++under_way_;
+  else
+    forget(*current_);
   current_ = nullptr;
 }
 
@@ -52,18 +58,34 @@ void Stopwatch::attempt(Body&& body) noexcept {
 
 void Stopwatch::begin(const engine::cuda::StreamCall& call, bool whole, bool phases) {
   if (engine::cuda::capture_of(call.stream) != 0) return;  // this is not when it runs
-  const auto free = std::find_if(measurements_.begin(), measurements_.end(),
-                                 [](const Measurement& m) { return !m.under_way; });
-  if (free == measurements_.end()) return;
-  const auto number = static_cast<std::size_t>(free - measurements_.begin());
-  free->parts = phases && number < kWithPhases ? &parts_[number] : nullptr;
-  if (!whole && free->parts == nullptr) return;
-  make(*free);
-  if (free->parts != nullptr) free->parts->clear();
-  free->call = call.call;
-  free->stream = call.stream;
-  check(cudaEventRecord(free->began, free->stream), "cudaEventRecord");
-  current_ = &*free;
+  if (under_way_ == measurements_.size()) return;
+  Measurement& m = measurements_[(first_ + under_way_) % measurements_.size()];
+  m.parts = phases ? free_parts() : nullptr;
+  if (!whole && m.parts == nullptr) return;
+  try {
+    make(m);
+    m.call = call.call;
+    m.stream = call.stream;
+    check(cudaEventRecord(m.began, m.stream), "cudaEventRecord");
+  } catch (const std::exception&) {
+    forget(m);
+    throw;
+  }
+  current_ = &m;
+}
+
+engine::cuda::PartEvents* Stopwatch::free_parts() {
+  const auto free = std::find_if(parts_.begin(), parts_.end(), [](const Parts& p) { return !p.used; });
+  if (free == parts_.end()) return nullptr;
+  free->used = true;
+  free->events.clear();
+  return &free->events;
+}
+
+void Stopwatch::forget(Measurement& m) {
+  for (Parts& parts : parts_)
+    if (&parts.events == m.parts) parts.used = false;
+  m.parts = nullptr;
 }
 
 void Stopwatch::make(Measurement& m) {
@@ -73,17 +95,16 @@ void Stopwatch::make(Measurement& m) {
   check(cudaEventCreate(&m.ended), "cudaEventCreate");
 }
 
-/// Events can be asked from any device.
+/// Events can be asked from any device. A communicator's operations end in the order in which they began, so
+/// a look at the first one is enough: each takes the host some time.
 void Stopwatch::collect() {
-  const bool any = std::any_of(measurements_.begin(), measurements_.end(),
-                               [](const Measurement& m) { return m.under_way; });
-  if (!any) return;
+  if (under_way_ == 0) return;
   const engine::cuda::OutsideCapture outside;
-  for (Measurement& m : measurements_) {
-    if (!m.under_way || !tolerate(cudaEventQuery(m.ended))) continue;
-    m.under_way = false;
+  while (under_way_ != 0 && tolerate(cudaEventQuery(measurements_[first_].ended))) {
+    Measurement& m = measurements_[first_];
+    first_ = (first_ + 1) % measurements_.size();
+    --under_way_;
     const std::uint64_t nanoseconds = engine::cuda::nanoseconds_between(m.began, m.ended);
-    if (nanoseconds == 0) continue;
     profile::Operation more;
     if (m.parts != nullptr) {
       const auto [transfer, fold, kernel] = m.parts->times();
@@ -91,7 +112,8 @@ void Stopwatch::collect() {
       more.fold = fold;
       more.kernel = kernel;
     }
-    teller_.tell(m.call, profile::Moment::measured, nanoseconds, more);
+    forget(m);
+    if (nanoseconds != 0) teller_.tell(m.call, profile::Moment::measured, nanoseconds, more);
   }
 }
 

@@ -48,8 +48,12 @@ class Stopwatch {
     cudaEvent_t began = nullptr, ended = nullptr;
     engine::Reduction call;
     cudaStream_t stream = nullptr;
-    bool under_way = false;
     engine::cuda::PartEvents* parts = nullptr;  ///< of those below; null: its phases are not timed
+  };
+  /// Of one measurement under way at a time.
+  struct Parts {
+    engine::cuda::PartEvents events;
+    bool used = false;
   };
 
   void collect();
@@ -57,13 +61,16 @@ class Stopwatch {
   void attempt(Body&& body) noexcept;
   void begin(const engine::cuda::StreamCall& call, bool whole, bool phases);
   void make(Measurement& measurement);
+  engine::cuda::PartEvents* free_parts();
+  void forget(Measurement& measurement);
 
   const int device_;
   Teller teller_;
   std::uint64_t calls_ = 0;
   OneOfEvery phases_;
-  std::array<Measurement, 32> measurements_;
-  std::array<engine::cuda::PartEvents, kWithPhases> parts_;  ///< of the first measurements
+  std::array<Measurement, 32> measurements_;  ///< a ring
+  std::size_t first_ = 0, under_way_ = 0;     ///< of them
+  std::array<Parts, kWithPhases> parts_;
   Measurement* current_ = nullptr;
 };
 
