@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shadow sampling and calibration: what they say determinism costs beside the sweep program's paired native and
-deterministic times, in runs in turn, as sampled calls take longer. The sampled runs' results are checked."""
+deterministic times, in runs in turn, as sampled calls take longer. Sampled calls begin together on all ranks, so they
+are compared with calls that do, one at a time; those one after the other are told beside them, for ranks that share a
+GPU leave it to each other while they wait. The sampled runs' results are checked."""
 import json
 import os
 import shutil
@@ -15,6 +17,7 @@ SIZES = ("1M", "16M")
 ROUNDS = 3
 RANKS = 4
 CALLS, HOST_CALLS = 400, 48
+ALONE_ROUNDS = 101  # of one call
 POINTS = 2.0  # how far beyond what the paired runs say shadow sampling may be, percentage points
 EVERY = {"shadow": {"DETCCL_PROFILER_SHADOW": "4"}, "calibration": {"DETCCL_PROFILER_CALIBRATE": "64"}}
 
@@ -42,24 +45,28 @@ def sampled(settings, bench, label, source, options):
 
 def row(settings, bench, size):
     calls = HOST_CALLS if bench.kind == "host" else CALLS
-    options = ["-b", size, "-e", size, "-n", str(calls), "-w", "3", "--rounds", "9", "-d", "bfloat16", "-o", "avg",
-               "--against", "native"]
-    paired, answers, seconds = [], {source: [] for source in EVERY}, 0.0
+    common = ["-b", size, "-e", size, "-w", "3", "-d", "bfloat16", "-o", "avg", "--against", "native"]
+    options = common + ["-n", str(calls), "--rounds", "9"]
+    alone = common + ["-n", "1", "--rounds", str(ALONE_ROUNDS)]
+    paired, in_line, answers, seconds = [], [], {source: [] for source in EVERY}, 0.0
     for number in range(ROUNDS):
-        results, took = sweep(settings, bench, f"sampling-{size}-paired{number}", "all_reduce_perf", RANKS,
-                              options + ["-c", "0"])
-        seconds += took
-        paired.append(100 * (results[0]["ratio"]["median"] - 1))
+        for kind, found, how in (("paired", paired, alone), ("in-line", in_line, options)):
+            results, took = sweep(settings, bench, f"sampling-{size}-{kind}{number}", "all_reduce_perf", RANKS,
+                                  how + ["-c", "0"])
+            seconds += took
+            found.append(100 * (results[0]["ratio"]["median"] - 1))
         for source, found in answers.items():
             found.append(sampled(settings, bench, f"sampling-{size}-{source}{number}", source, options))
     middle = statistics.median(paired)
-    figures, texts, bad = {"paired": middle}, [f"paired {middle:+.1f} % ({min(paired):+.1f} … {max(paired):+.1f})"], False
+    figures = {"paired": middle, "in_line": statistics.median(in_line)}
+    texts, bad = [f"paired {middle:+.1f} % ({min(paired):+.1f} … {max(paired):+.1f})"], False
     for source, found in answers.items():
         estimate, interval = (statistics.median(column) for column in list(zip(*found))[:2])
         figures |= {source: estimate, f"{source}.interval": interval, f"{source}.pairs": found[0][2]}
         texts.append(f"{source} {estimate:+.1f} ± {interval:.1f} % of {found[0][2]} pairs")
         # What a calibration says is of the run's beginning, and only told.
         bad = bad or (source == "shadow" and not min(paired) - POINTS <= estimate <= max(paired) + POINTS)
+    texts.append(f"calls one after the other {figures['in_line']:+.1f} %")
     return Row(f"sampling: {size}", "fail" if bad else "pass", seconds, "; ".join(texts), figures)
 
 
