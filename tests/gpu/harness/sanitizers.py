@@ -3,11 +3,9 @@
 import os
 import re
 import shutil
-import signal
-import subprocess
-import time
 
 from harness import clock
+from harness.job import run_ranks
 from harness.report import Row
 
 TOOLS = ("memcheck", "racecheck")
@@ -32,21 +30,6 @@ def rows(settings, chosen):
                 yield one(settings, tool, kernels)
 
 
-def run_until(command, file, environment, seconds):
-    """Exit code; None where it took longer. Then the program, a child of the sanitizer's, is ended, too."""
-    process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
-    try:
-        return process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-
-
 def one(settings, tool, kernels):
     program_name, cases = PROGRAMS[kernels]
     name, program = f"sanitizer {tool} {kernels}", os.path.join(settings.build, "tests", program_name)
@@ -56,17 +39,11 @@ def one(settings, tool, kernels):
         return Row(name, "skip", 0.0, f"{program} was not built")
     # A process of its own on the GPU: sanitizers do not go with MPS.
     environment = OPERATIONS | {key: value for key, value in os.environ.items() if not key.startswith("CUDA_MPS")}
-    start, log = time.monotonic(), os.path.join(settings.out, f"sanitizer-{tool}-{kernels}.txt")
     command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, f"--gtest_filter={cases}"]
-    with open(log, "w") as file:
-        code = run_until(command, file, environment, clock.limit(settings.timeout))
-    if code is None:
-        if clock.left() <= 0:
-            raise clock.NoTime()
-        code = "no end"
-    seconds = time.monotonic() - start
-    with open(log) as file:
-        text = file.read()
+    outcome = run_ranks(os.path.join(settings.out, f"sanitizer-{tool}-{kernels}"), 1, lambda _: command,
+                        lambda _: environment, clock.limit(settings.timeout), settings.timeout)
+    code = "no end" if outcome.codes[0] is None else outcome.codes[0]
+    text, seconds = outcome.text(0), outcome.seconds
     summary = re.search(r"(ERROR SUMMARY|RACECHECK SUMMARY): (.*)", text)
     passed = re.search(r"\[  PASSED  \] (\d+) test", text)
     detail = f"{summary.group(2) if summary else 'no summary'}; {passed.group(1) if passed else 0} tests passed"
