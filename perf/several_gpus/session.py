@@ -50,7 +50,7 @@ class Bench(benches.Bench):
 class Session:
     def __init__(self, settings):
         self.settings, self.start = settings, time.monotonic()
-        self.records, self.sweeps = [], []
+        self.records, self.earlier = [], []  # all; those of earlier runs
         self.expected = []  # (part, seconds), in a dry run
         self.lines = None
         if not settings.dry_run:
@@ -60,21 +60,30 @@ class Session:
             self.lines = open(file, "a" if settings.resume else "w")
 
     def take_up(self, file):
-        """What an earlier run has measured: the page is of everything."""
-        with open(file) as lines:
-            for line in lines:
-                record = json.loads(line)
-                self.keep(record)
-                if record.get("document", {}).get("results"):
-                    self.sweeps.append({name: record[name] for name in ("settings", "document")})
+        """What earlier runs have measured: the page is of everything. Half a line, of one that was killed, goes."""
+        with open(file, "r+b") as lines:
+            whole = lines.read().rpartition(b"\n")
+            lines.truncate(len(whole[0] + whole[1]))
+        for number, line in enumerate(whole[0].splitlines(), 1):
+            try:
+                self.keep(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise SystemExit(f"multi_gpu: {file}, line {number}, is none of its records: {error}") from error
 
     def keep(self, record):
-        """Instead of an earlier one that had no time, or failed."""
-        same = [r for r in self.records if (r["part"], r["name"]) == (record["part"], record["name"])
-                and r["status"] in ("skip", "fail")]
-        for earlier in same:
-            self.records.remove(earlier)
+        """Instead of an earlier run's that had no time, or failed. Each run begins with a header."""
+        key = record["part"], record["name"]
+        if key == ("run", "header"):
+            self.earlier = list(self.records)
+        for old in self.earlier:
+            if (old["part"], old["name"]) == key and old["status"] in ("skip", "fail") and old in self.records:
+                self.records.remove(old)
         self.records.append(record)
+
+    @property
+    def sweeps(self):
+        return [{name: record[name] for name in ("settings", "document")} for record in self.records
+                if record.get("document", {}).get("results")]
 
     def spent(self):
         return time.monotonic() - self.start

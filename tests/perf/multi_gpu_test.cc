@@ -125,6 +125,19 @@ TEST(MultiGpu, APartThatFailsLeavesTheOthers) {
   ASSERT_EQ(lines.size(), 3u) << outcome.output;
   EXPECT_EQ(lines[1].at("status"), "fail") << lines[1];
   EXPECT_EQ(lines[2].at("status"), "pass") << lines[2];
+  // Mended and resumed: what had failed is not told any more, and the half line of one that was killed goes.
+  ASSERT_EQ(run("ln -sf " DETCCL_TEST_BIN "/all_reduce_perf " + bin).exit_code, 0);
+  std::ofstream(folder.file("m/multi_gpu.jsonl"), std::ios::app) << R"({"part": "swe)";
+  const Outcome again = run(std::string(MULTI_GPU_SCRIPT) + " --host --build " + folder.file("") +
+                            " --only sweeps --budget 60 --resume --out " + folder.file("m"));
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  EXPECT_EQ(read_lines(folder.file("m/multi_gpu.jsonl")).size(), 6u);
+  EXPECT_EQ(text_of(folder.file("m/multi_gpu.html")).find("class=bad"), std::string::npos);
+  std::ofstream(folder.file("m/multi_gpu.jsonl"), std::ios::app) << "[]\n";
+  const Outcome wrong = run(std::string(MULTI_GPU_SCRIPT) + " --host --resume --out " + folder.file("m"));
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_NE(wrong.output.find("multi_gpu.jsonl, line 7, is none of its records"), std::string::npos)
+      << wrong.output;
 }
 
 TEST(MultiGpu, ShowsItsCommandsBefore) {
