@@ -67,10 +67,11 @@ void Sampler::warm_up(std::uint32_t ranks) {
       call.collective = collective;
       call.send = memory_->data();
       call.count = bytes / sizeof(float) / (collective == Collective::reduce_scatter ? ranks : 1);
-      if (call.count != 0) reduce_natively(call, memory_->data() + kMostSampledBytes / 2, stream);
+      if (call.count == 0) continue;
+      reduce_natively(call, memory_->data() + kMostSampledBytes / 2, stream);
+      check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");  // as in StreamEngine::warm_up()
     }
   }
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 Sample Sampler::due(const QueuedReduction& reduction) {

@@ -21,38 +21,34 @@ Stopwatch::~Stopwatch() {
 }
 
 void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls, bool timed) {
-  if (current_ != nullptr) forget(*current_);  // the call has failed
-  current_ = nullptr;
+  forget_current();  // its call has failed
   if (observer() == nullptr) return;
   for (const engine::cuda::StreamCall& call : calls)
     teller_.tell(call.call, profile::Moment::enqueued);
   collect();
   if (!timed || calls.size() != 1) return;  // those of a group run as one
   const bool whole = calls_++ % kEvery == 0, phases = phases_.due();
-  if (whole || phases) attempt([&] { begin(calls.front(), whole, phases); });
+  if (!whole && !phases) return;
+  if (!attempt([&] { begin(calls.front(), whole, phases); })) forget_current();
 }
 
 void Stopwatch::after() {
   if (current_ == nullptr) return;
-  bool recorded = false;
-  attempt([&] {
-    check(cudaEventRecord(current_->ended, current_->stream), "cudaEventRecord");
-    recorded = true;
-  });
-  if (recorded)
-    ++under_way_;
-  else
-    forget(*current_);
+  if (!attempt([this] { check(cudaEventRecord(current_->ended, current_->stream), "cudaEventRecord"); }))
+    return forget_current();
+  ++under_way_;
   current_ = nullptr;
 }
 
 /// On the communicator's device: events are of the one that is current, and so is the default stream.
 template <class Body>
-void Stopwatch::attempt(Body&& body) noexcept {
+bool Stopwatch::attempt(Body&& body) noexcept {
   try {
     const engine::cuda::OnDevice guard(device_);
     body();
+    return true;
   } catch (const std::exception&) {  // not measured
+    return false;
   }
 }
 
@@ -62,16 +58,11 @@ void Stopwatch::begin(const engine::cuda::StreamCall& call, bool whole, bool pha
   Measurement& m = measurements_[(first_ + under_way_) % measurements_.size()];
   m.parts = phases ? free_parts() : nullptr;
   if (!whole && m.parts == nullptr) return;
-  try {
-    make(m);
-    m.call = call.call;
-    m.stream = call.stream;
-    check(cudaEventRecord(m.began, m.stream), "cudaEventRecord");
-  } catch (const std::exception&) {
-    forget(m);
-    throw;
-  }
   current_ = &m;
+  make(m);
+  m.call = call.call;
+  m.stream = call.stream;
+  check(cudaEventRecord(m.began, m.stream), "cudaEventRecord");
 }
 
 engine::cuda::PartEvents* Stopwatch::free_parts() {
@@ -86,6 +77,11 @@ void Stopwatch::forget(Measurement& m) {
   for (Parts& parts : parts_)
     if (&parts.events == m.parts) parts.used = false;
   m.parts = nullptr;
+}
+
+void Stopwatch::forget_current() {
+  if (current_ != nullptr) forget(*current_);
+  current_ = nullptr;
 }
 
 void Stopwatch::make(Measurement& m) {

@@ -58,11 +58,12 @@ class Stopwatch {
 
   void collect();
   template <class Body>
-  void attempt(Body&& body) noexcept;
+  bool attempt(Body&& body) noexcept;
   void begin(const engine::cuda::StreamCall& call, bool whole, bool phases);
   void make(Measurement& measurement);
   engine::cuda::PartEvents* free_parts();
   void forget(Measurement& measurement);
+  void forget_current();
 
   const int device_;
   Teller teller_;
