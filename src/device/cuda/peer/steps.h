@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which a block of one rank goes through the steps of an operation, and what it waits for. The
-// same code runs in the kernels and, with threads for blocks, in a test on the host. docs/peer.md has the
-// argument why no slot is overwritten before it was read and why nobody waits in a circle.
+// same code runs in the kernels and, with threads for blocks, in a test on the host; where there are bulk
+// copies, the folding team keeps the order by itself (fold_ring.cuh). docs/peer.md has the argument why no
+// slot is overwritten before it was read and why nobody waits in a circle.
 #pragma once
 
 #include <cstdint>
