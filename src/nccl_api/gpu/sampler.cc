@@ -106,21 +106,19 @@ void Sampler::run(const QueuedReduction& reduction, Sample sample, const std::fu
   const auto note = [&](Time time) {
     timed = timed && tolerate(cudaEventRecord(pair->events[time], stream));
   };
-  // In turn, for the second one may find its input in a cache. In place the native one may read our result,
-  // which takes it as long.
-  const bool native_first = turns_++ % 2 == 0;
   engine_->order().before(stream, 0);
-  // Its first run is not the one that counts: while it runs, the host gets ahead.
+  // A native run first that does not count: while it runs, the host gets ahead, and what it leaves in caches is
+  // what the native one that counts leaves to a call of ours, and ours to that one. In place the native one
+  // then reads our result, which takes it as long.
   reduce_natively(reduction.call, memory_->data(), stream);
-  for (const bool native : {native_first, !native_first}) {
-    wait_for_ranks(stream);
-    note(native ? native_began : ours_began);
-    if (native)
-      reduce_natively(reduction.call, memory_->data(), stream);
-    else
-      ours();
-    note(native ? native_ended : ours_ended);
-  }
+  wait_for_ranks(stream);
+  note(ours_began);
+  ours();
+  note(ours_ended);
+  wait_for_ranks(stream);
+  note(native_began);
+  reduce_natively(reduction.call, memory_->data(), stream);
+  note(native_ended);
   engine_->order().after(stream, 0);
   if (!timed) return;
   pair->call = reduction.call;

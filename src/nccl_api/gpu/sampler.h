@@ -45,7 +45,7 @@ class Sampler {
   void run(const QueuedReduction& reduction, Sample sample, const std::function<void()>& ours);
 
  private:
-  enum Time : std::uint8_t { native_began, native_ended, ours_began, ours_ended, kTimes };
+  enum Time : std::uint8_t { ours_began, ours_ended, native_began, native_ended, kTimes };
   struct Pair {
     std::array<cudaEvent_t, kTimes> events{};
     engine::Reduction call;
@@ -65,7 +65,6 @@ class Sampler {
   std::unique_ptr<engine::cuda::Memory> memory_;
   engine::cuda::StreamEngine* engine_ = nullptr;
   Teller* teller_ = nullptr;
-  std::uint64_t turns_ = 0;
   std::array<Pair, 64> pairs_;             ///< a ring
   std::size_t first_ = 0, under_way_ = 0;  ///< of it
 };

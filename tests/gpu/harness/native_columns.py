@@ -20,12 +20,12 @@ SLACK = 0.1
 class Place:
     """A bench, or one rank a GPU."""
 
-    def __init__(self, bench, gpus):
+    def __init__(self, bench, gpus, ranks=RANKS):
         self.bench, self.gpus = bench, gpus
-        self.ranks = gpus or RANKS
+        self.ranks = gpus or ranks
         # On the socket bench the largest takes 50 ms.
         self.calls = ["-n", "20", "-w", "5", "-c", "0"] if gpus else ["-n", "10", "-w", "2", "-c", "0"]
-        self.name = f"{gpus} GPUs" if gpus else f"{RANKS} ranks, {bench.kind} bench"
+        self.name = f"{gpus} GPUs" if gpus else f"{ranks} ranks, {bench.kind} bench"
 
     def environment(self):
         env = self.bench.environment(0, self.ranks, native=True)

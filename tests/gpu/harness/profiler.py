@@ -10,7 +10,9 @@ import subprocess
 import sys
 
 from harness import clock
+from harness.bench import visible_gpus
 from harness.job import free_port, run_ranks
+from harness.native_columns import Place
 from harness.report import Row
 from harness.sweeps import sweep
 from harness.workloads import FOLDER, missing
@@ -20,12 +22,14 @@ RANKS = 4
 # Function, type, bytes of a call as NCCL and DetCCL count them: see workloads/torch_calls.py.
 EXPECTED = (("AllReduce", "ncclFloat32", 4 << 10), ("AllReduce", "ncclBfloat16", 2 << 20),
             ("ReduceScatter", "ncclFloat32", 1 << 20))
-SIZES = ["-b", "1K", "-e", "1M", "-f", "1024", "--row-seconds", "0.5"]
+SIZES = ["-b", "1K", "-e", "1M", "-f", "32", "--row-seconds", "0.5"]
 
 
 class Runner:
     def __init__(self, settings, bench):
         self.settings, self.bench = settings, bench
+        gpus = visible_gpus()
+        self.place = Place(bench, gpus if gpus > 1 else 0, ranks=2)
         self.plugin = os.path.join(settings.build, "lib", "libnccl-profiler-detccl.so")
 
     def folder(self, label):
@@ -99,33 +103,39 @@ class Runner:
         return Row("profiler: overhead", status, 0.0, "; ".join(texts) or "nothing could be compared")
 
     def sweep(self, label, extra):
-        """Native and deterministic times in us by bytes, of the sweep program, under the plugin or not."""
+        """Native and deterministic times in us by bytes, of the sweep program, under the plugin or not: of one rank a GPU
+        where there are several."""
         options = ["-n", "20", "--rounds", "9", "-w", "3", "-c", "0", "-d", "bfloat16", "-o", "avg"] + SIZES
-        results, seconds = sweep(self.settings, self.bench, "profiler-" + label, "all_reduce_perf", 2, options,
-                                 extra=extra)
+        environment = self.place.environment() | extra if self.place.gpus else None
+        results, seconds = sweep(self.settings, self.bench, "profiler-" + label, "all_reduce_perf", self.place.ranks,
+                                 options, extra=extra, kind="none" if self.place.gpus else None, environment=environment)
         return {r["bytes"]: (r["peer_time_us"]["median"], r["time_us"]["median"]) for r in results}, seconds
 
     def cost(self):
-        """Off and on in turn."""
+        """Off and on in turn: each run under the plugin beside the ones without before and after it."""
         times, seconds = {}, 0.0
-        for label in ("off1", "network1", "kernels1", "off2", "network2", "kernels2"):
-            kind = label[:-1]
-            figures, took = self.sweep(f"cost-{label}", {} if kind == "off" else self.extra(f"cost-{label}", kind))
+        on = "network", "network", "kernels"
+        kinds = ["off"] + [kind for k in on * (1 if self.settings.quick else 3) for kind in (k, "off")]
+        for number, kind in enumerate(kinds):
+            figures, took = self.sweep(f"cost-{kind}{number}", {} if kind == "off" else self.extra(f"cost-{kind}{number}", kind))
             seconds += took
-            for size, pair in figures.items():
-                times.setdefault((kind, size), []).append(pair)
-        for kind in ("network", "kernels"):
+            times[number] = figures
+        for kind in dict.fromkeys(on):
+            numbers = [number for number, k in enumerate(kinds) if k == kind]
             figures, texts = {}, []
-            for size in sorted(size for k, size in times if k == "off"):
+            for size in sorted(times[0]):
                 for index, library in enumerate(("native", "det")):
-                    off = statistics.mean(pair[index] for pair in times["off", size])
-                    on = statistics.mean(pair[index] for pair in times[kind, size])
-                    figures[f"{library}.{size}.off_us"], figures[f"{library}.{size}.on_us"] = off, on
-                    texts.append(f"{library} {size} B {off:.1f} -> {on:.1f}")
-            if not glob.glob(self.folder(f"cost-{kind}1") + "/summaries/*.json"):
+                    off = [statistics.mean(times[k][size][index] for k in (number - 1, number + 1)) for number in numbers]
+                    more = sorted(times[number][size][index] - without for number, without in zip(numbers, off))
+                    figures[f"{library}.{size}.off_us"] = statistics.median(off)
+                    figures[f"{library}.{size}.more_us"] = more
+                    share = 100 * statistics.median(more) / statistics.median(off)
+                    texts.append(f"{library} {size} B {statistics.median(off):.1f} {statistics.median(more):+.2f} "
+                                 f"({share:+.1f} %; {more[0]:+.2f} … {more[-1]:+.2f})")
+            if not glob.glob(self.folder(f"cost-{kind}{numbers[0]}") + "/summaries/*.json"):
                 yield Row(f"profiler: cost, {kind}", "fail", seconds / 2, "no summaries: the plugin was not loaded")
             else:
-                yield Row(f"profiler: cost, {kind}", "pass", seconds / 2, "us: " + ", ".join(texts), figures)
+                yield Row(f"profiler: cost, {kind}, {self.place.name}", "pass", seconds / 2, "us: " + ", ".join(texts), figures)
 
 
 def rows(settings, bench):
