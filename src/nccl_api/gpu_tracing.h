@@ -40,11 +40,15 @@ class GpuTracing {
     std::uint64_t* counter = nullptr;  ///< in the device's memory, as are these:
     recorder::Accumulator* accumulator = nullptr;
     recorder::Details details;  ///< instead, where records are detailed
+    /// Set where the operation's own kernel is to record it: with this.
+    std::optional<recorder::Recording> recording = {};
   };
-  /// The input's digest goes on the stream. `site`: `captured` and `communicator` are set here.
+  /// The input's digest goes on the stream, unless the operation's kernel is to record it: where it can
+  /// (`records`), and records are not detailed. `site`: `captured` and `communicator` are set here.
   virtual std::optional<Operation> before(Communicator& communicator, recorder::Site site, const void* input,
-                                          cudaStream_t stream) = 0;
-  /// The output's digest, and the record. In the order of the calls of before(), for one communicator.
+                                          cudaStream_t stream, bool records) = 0;
+  /// The output's digest, and the record, likewise. In the order of the calls of before(), for one
+  /// communicator.
   virtual void after(const Operation& operation, const void* output) = 0;
 
   /// At the process's exit: takes the records that are there, and those that are about to be.

@@ -102,14 +102,26 @@ void Group::trace(std::shared_ptr<Communicator> communicator, const TracedCall& 
   if (runtime().tracing != nullptr) traced_.push_back({std::move(communicator), call, flags});
 }
 
+/// Whether all of the group are reductions whose kernels can record them: with others among them, records
+/// would not come in the order of the calls.
+bool Group::records() const {
+  return traced_.size() == queue_.size() && std::all_of(queue_.begin(), queue_.end(), [](const Queued& one) {
+           const auto shadow = one.first->gpu();
+           return shadow != nullptr && shadow->records(one.second.call);
+         });
+}
+
 /// The outermost end, recorded.
 ncclResult_t Group::finish() {
   Tracing* tracing = runtime().tracing.get();
   if (tracing == nullptr || traced_.empty() || error_ != ncclSuccess) return launch();
   std::vector<std::unique_ptr<Tracing::Pending>> pending;
-  for (const Traced& one : traced_) {
-    pending.push_back(
-        tracing->before(one.communicator, one.call, static_cast<std::uint8_t>(one.flags | trace::kGroup)));
+  const bool recorded = records();
+  for (std::size_t i = 0; i < traced_.size(); ++i) {
+    const Traced& one = traced_[i];
+    pending.push_back(tracing->before(one.communicator, one.call,
+                                      static_cast<std::uint8_t>(one.flags | trace::kGroup),
+                                      recorded ? &queue_[i].second : nullptr));
   }
   const ncclResult_t result = launch();
   if (is_error(result)) return result;

@@ -52,6 +52,7 @@ class Group {
   using Queued = std::pair<std::shared_ptr<Communicator>, QueuedReduction>;
 
   void clear();
+  bool records() const;
   ncclResult_t run_queue();
   ncclResult_t run_queue_on_host();
   ncclResult_t end_real_group();

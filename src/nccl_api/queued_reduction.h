@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 
 #include "engine/reduction.h"
 #include "nccl_api/nccl_headers.h"
+#include "recorder/ring.h"
 
 namespace detccl::nccl_api {
 
@@ -18,6 +20,7 @@ struct QueuedReduction {
   std::chrono::steady_clock::time_point called{};  ///< when the program's call began; with `native`
   /// The same reduction by the real library, its result elsewhere; set where one may be asked for.
   std::function<ncclResult_t(void* receive)> native = {};
+  std::optional<recorder::Recording> recording = {};  ///< on GPUs: what its own kernel is to record
 };
 
 }  // namespace detccl::nccl_api

@@ -164,7 +164,7 @@ bool sampled() {
 }
 
 ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Call& c,
-                     const QueuedReduction& reduction) {
+                     QueuedReduction reduction) {
   const auto run_it = [&] {
     if (!runtime().on_host) {
       const gpu::Queued queued{communicator, reduction};
@@ -185,7 +185,7 @@ ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Ca
   };
   Tracing* tracing = runtime().tracing.get();
   if (tracing == nullptr) return run_it();
-  auto pending = tracing->before(communicator, traced(c), trace::kOurs);
+  auto pending = tracing->before(communicator, traced(c), trace::kOurs, &reduction);
   const ncclResult_t result = run_it();
   if (result == ncclSuccess) tracing->after(std::move(pending));
   return result;

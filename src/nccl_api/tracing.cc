@@ -173,7 +173,8 @@ void Tracing::look_at(Pending& pending, const void* data, std::size_t bytes, boo
 }
 
 std::unique_ptr<Tracing::Pending> Tracing::before(std::shared_ptr<Communicator> communicator,
-                                                  const TracedCall& call, std::uint8_t flags) {
+                                                  const TracedCall& call, std::uint8_t flags,
+                                                  QueuedReduction* ours) {
   recorder::Recorder* to = communicator == nullptr ? nullptr : recorder(*communicator);
   const std::size_t size = element_size(call.type);
   if (to == nullptr || !to->wanted() || size == 0 || call.count == 0) return nullptr;
@@ -198,7 +199,7 @@ std::unique_ptr<Tracing::Pending> Tracing::before(std::shared_ptr<Communicator> 
     record.flags |= trace::kInPlace;
   pending->communicator = std::move(communicator);
   if (gpu_ != nullptr) {
-    put_on_stream(*pending, e.in.value_or(0) * size, e.out.value_or(0) * size);
+    put_on_stream(*pending, e.in.value_or(0) * size, e.out.value_or(0) * size, ours);
     return pending;
   }
   if (e.in) look_at(*pending, call.send, *e.in * size, false);
@@ -224,7 +225,8 @@ void Tracing::after(std::unique_ptr<Pending> pending) {
   if (recorder_ != nullptr) recorder_->append(pending->record, std::move(pending->tables));
 }
 
-void Tracing::put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t out_bytes) {
+void Tracing::put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t out_bytes,
+                            QueuedReduction* ours) {
   recorder::Site site;
   site.record = pending.record;
   site.record.step = recorder::current_step();
@@ -232,8 +234,11 @@ void Tracing::put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t 
   site.phase = recorder::current_phase();
   site.input_bytes = in_bytes;
   site.output_bytes = out_bytes;
+  const auto shadow = ours == nullptr ? nullptr : pending.communicator->gpu();
+  const bool records = shadow != nullptr && shadow->records(ours->call);
   pending.on_gpu =
-      gpu_->before(*pending.communicator, std::move(site), pending.call.send, pending.call.stream);
+      gpu_->before(*pending.communicator, std::move(site), pending.call.send, pending.call.stream, records);
+  if (pending.on_gpu && ours != nullptr) ours->recording = pending.on_gpu->recording;
 }
 
 void Tracing::prepare(Communicator& communicator) {

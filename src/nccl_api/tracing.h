@@ -9,6 +9,7 @@
 
 #include "nccl_api/communicator.h"
 #include "nccl_api/environment.h"
+#include "nccl_api/queued_reduction.h"
 #include "recorder/recorder.h"
 
 namespace detccl::nccl_api {
@@ -41,9 +42,10 @@ class Tracing {
     std::uint64_t began_ns = 0;
     std::optional<GpuTracing::Operation> on_gpu;
   };
-  /// Before the operation. Null where it is not to be recorded. `flags`: of trace::Record.
+  /// Before the operation. Null where it is not to be recorded. `flags`: of trace::Record. `ours`: the
+  /// reduction that is to be carried out, if it is one of ours; it may be given its recording.
   std::unique_ptr<Pending> before(std::shared_ptr<Communicator> communicator, const TracedCall& call,
-                                  std::uint8_t flags);
+                                  std::uint8_t flags, QueuedReduction* ours = nullptr);
   /// After it, its output being there. `pending` may be null.
   void after(std::unique_ptr<Pending> pending);
 
@@ -55,7 +57,7 @@ class Tracing {
 
  private:
   recorder::Recorder* recorder(const Communicator& first);
-  void put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t out_bytes);
+  void put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t out_bytes, QueuedReduction* ours);
   void look_at(Pending& pending, const void* data, std::size_t bytes, bool is_output);
   std::uint64_t key_of(Communicator& communicator, recorder::Recorder& to);
 

@@ -44,7 +44,15 @@ struct Ring {
 /// What the digests of an operation's payloads are added up in, zero before it; in the device's memory.
 struct Accumulator {
   fingerprint::Sums input, output;
-  std::uint64_t blocks = 0;  ///< of the output's kernel that have added their part
+  std::uint64_t blocks = 0;  ///< of the kernel that writes the record that have added their part
+};
+
+/// An operation that is to be recorded: the arguments of write_record().
+struct Recording {
+  Ring ring;
+  std::uint64_t site = 0;
+  std::uint64_t* operations = nullptr;
+  Accumulator* accumulator = nullptr;
 };
 
 /// A record for which there is no room. `Memory`: atomic access to 64-bit words, as the side has it.

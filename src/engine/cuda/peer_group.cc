@@ -44,6 +44,17 @@ peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
   return layout;
 }
 
+peer::Call peer_call(const Reduction& call, const device::host::Arithmetic& arithmetic) {
+  peer::Call c;
+  c.collective = call.collective;
+  c.arithmetic = arithmetic;
+  c.root = call.root;
+  c.send = call.send;
+  c.receive = call.receive;
+  c.count = call.count;
+  return c;
+}
+
 }  // namespace
 
 PeerGroup::HostMemory::HostMemory(bool wanted) {
@@ -93,17 +104,18 @@ PeerGroup::~PeerGroup() {
   tolerate(cudaDeviceSynchronize());
 }
 
+bool PeerGroup::records(const Reduction& call, const device::host::Arithmetic& arithmetic) const {
+  const peer::Call c = peer_call(call, arithmetic);
+  const auto mode = peer::choose_mode(c, layout_, peer::Limits{});
+  return mode && peer::records(c, *mode);
+}
+
 void PeerGroup::enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic,
-                        cudaStream_t stream) {
+                        cudaStream_t stream, const recorder::Recording* recording) {
   if (call.count == 0) return;
   if (failure() != peer::Failure::none) throw std::runtime_error(words_of(failure()));
-  peer::Call c;
-  c.collective = call.collective;
-  c.arithmetic = arithmetic;
-  c.root = call.root;
-  c.send = call.send;
-  c.receive = call.receive;
-  c.count = call.count;
+  peer::Call c = peer_call(call, arithmetic);
+  c.recording = recording;
   const auto mode = peer::choose_mode(c, layout_, peer::Limits{});
   check(mode ? peer::reduce(endpoint_, c, *mode, stream) : cudaErrorInvalidValue,
         "a reduction over peer memory");

@@ -43,8 +43,12 @@ class PeerGroup {
 
   const device::cuda::peer::Layout& layout() const { return layout_; }
 
-  /// Puts a reduction on `stream`. Throws CudaError, or std::runtime_error after a failure.
-  void enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic, cudaStream_t stream);
+  /// Whether the reduction's kernel can record it.
+  bool records(const Reduction& call, const device::host::Arithmetic& arithmetic) const;
+  /// Puts a reduction on `stream`. `recording`: where records() says so; or null. Throws CudaError, or
+  /// std::runtime_error after a failure.
+  void enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic, cudaStream_t stream,
+               const recorder::Recording* recording);
 
   /// What has stopped a kernel; none for sound ones. Any thread.
   device::cuda::peer::Failure failure() const;

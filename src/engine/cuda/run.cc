@@ -163,7 +163,8 @@ class PeerRun {
       work.parts->begin(1);
       work.parts->enter(stream::Part::kernel, 0, call.stream);
     }
-    engine.peers_->enqueue(call.call, engine.tasks_.planner().arithmetic(call.call), call.stream);
+    engine.peers_->enqueue(call.call, engine.tasks_.planner().arithmetic(call.call), call.stream,
+                           call.recording ? &*call.recording : nullptr);
     if (work.parts != nullptr) work.parts->end(call.stream);
     engine.order_.after(call.stream, capture);
   }

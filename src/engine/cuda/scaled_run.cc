@@ -48,7 +48,8 @@ std::vector<Round> ScaledRun::rounds(const Work& work) {
 
 StreamCall ScaledRun::begin(StreamEngine& engine, const Round& round) {
   const OnDevice guard(engine.device());
-  const auto& [call, stream] = round.calls.front();
+  const Reduction& call = round.calls.front().call;
+  const cudaStream_t stream = round.calls.front().stream;
   // The products' memory is the communicator's: what came before on another stream has done with it.
   engine.order_.before(stream, capture_of(stream));
   std::byte* const products = engine.reserve_->products.data();
@@ -58,12 +59,13 @@ StreamCall ScaledRun::begin(StreamEngine& engine, const Round& round) {
     convert(arithmetic, round.piece->input(shard), plan::Form::raw, round.piece->product(products, shard),
             plan::Form::partial, count, stream);
   }
-  return {round.piece->sum(products), stream};
+  return {round.piece->sum(products), stream, {}};
 }
 
 void ScaledRun::end(StreamEngine& engine, const Round& round) {
   const OnDevice guard(engine.device());
-  const auto& [call, stream] = round.calls.front();
+  const Reduction& call = round.calls.front().call;
+  const cudaStream_t stream = round.calls.front().stream;
   std::byte* const products = engine.reserve_->products.data();
   const auto arithmetic = engine.tasks_.planner().arithmetic(call);
   const std::uint64_t count = round.piece->products() / round.piece->shards();

@@ -64,6 +64,11 @@ void StreamEngine::use_peers(const PeerSettings& settings) {
   settings.meet();
 }
 
+bool StreamEngine::records(const Reduction& call) const {
+  return peers_ != nullptr && call.op != contract::Op::premulsum &&
+         peers_->records(call, tasks_.planner().arithmetic(call));
+}
+
 /// At the same time: an abort frees memory, which waits for the kernels of all of them.
 void StreamEngine::abort() {
   std::vector<std::thread> others;

@@ -22,6 +22,8 @@ class PartEvents;
 struct StreamCall {
   Reduction call;
   cudaStream_t stream = nullptr;
+  /// Where StreamEngine::records() says so: the record that its kernel leaves.
+  std::optional<recorder::Recording> recording = {};
 };
 
 /// What a rank's end of a communicator needs of the current device, made before its ranks first wait for each
@@ -74,6 +76,8 @@ class StreamEngine {
   void use_peers(const PeerSettings& settings);
   /// Null: they do not.
   PeerGroup* peers() const { return peers_.get(); }
+  /// Whether the reduction's kernel can record it. Any thread.
+  bool records(const Reduction& call) const;
   /// The end of a sound engine, before its exchange's. Waits.
   void finish_peers();
 

@@ -62,7 +62,7 @@ ncclResult_t connect_first(const std::vector<Communicator*>& communicators,
 }
 
 engine::cuda::StreamCall stream_call(const QueuedReduction& reduction) {
-  engine::cuda::StreamCall call{reduction.call, reduction.stream};
+  engine::cuda::StreamCall call{reduction.call, reduction.stream, reduction.recording};
   call.call.scalar_memory = reduction.scalar_memory;
   return call;
 }

@@ -107,9 +107,9 @@ void Sampler::run(const QueuedReduction& reduction, Sample sample, const std::fu
     timed = timed && tolerate(cudaEventRecord(pair->events[time], stream));
   };
   engine_->order().before(stream, 0);
-  // A native run first that does not count: while it runs, the host gets ahead, and what it leaves in caches is
-  // what the native one that counts leaves to a call of ours, and ours to that one. In place the native one
-  // then reads our result, which takes it as long.
+  // A native run first that does not count: while it runs, the host gets ahead, and what it leaves in caches
+  // is what the native one that counts leaves to a call of ours, and ours to that one. In place the native
+  // one then reads our result, which takes it as long.
   reduce_natively(reduction.call, memory_->data(), stream);
   wait_for_ranks(stream);
   note(ours_began);

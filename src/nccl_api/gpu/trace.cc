@@ -50,9 +50,10 @@ class Tracing final : public GpuTracing {
   }
 
   std::optional<Operation> before(Communicator& communicator, recorder::Site site, const void* input,
-                                  cudaStream_t stream) override {
+                                  cudaStream_t stream, bool records) override {
     std::optional<Operation> operation;
-    if (!attempt([&] { operation = begin(communicator, std::move(site), input, stream); })) recorder_.skip(1);
+    if (!attempt([&] { operation = begin(communicator, std::move(site), input, stream, records); }))
+      recorder_.skip(1);
     return operation;
   }
 
@@ -98,7 +99,7 @@ class Tracing final : public GpuTracing {
   }
 
   std::optional<Operation> begin(Communicator& communicator, recorder::Site site, const void* input,
-                                 cudaStream_t stream) {
+                                 cudaStream_t stream, bool records) {
     const std::shared_ptr<Traced> its = traced(communicator);
     const engine::cuda::OnDevice guard(its->on);
     const engine::cuda::CaptureId capture = engine::cuda::capture_of(stream);
@@ -123,6 +124,11 @@ class Tracing final : public GpuTracing {
     }
     operation.accumulator = its->device.accumulator(place->accumulator);
     its->order.before(stream, capture);
+    if (records) {
+      its->device.sites().commit(place->site);  // its record may come before after()
+      operation.recording = {its->device.ring(), place->site, operation.counter, operation.accumulator};
+      return operation;
+    }
     check(recorder::cuda::digest(payload, &operation.accumulator->input, stream), "a digest");
     return operation;
   }
@@ -132,6 +138,7 @@ class Tracing final : public GpuTracing {
     const engine::cuda::OnDevice guard(its.on);
     const recorder::cuda::Payload payload{output, operation.output_bytes};
     const std::uint64_t site = operation.place.site;
+    if (operation.recording) return its.order.after(operation.stream, operation.capture);
     its.order.before(operation.stream, operation.capture);
     its.device.sites().commit(site);
     if (recorder_.options().detailed()) {

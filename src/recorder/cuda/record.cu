@@ -2,20 +2,15 @@
 #include "recorder/cuda/record.h"
 
 #include "fingerprint/cuda/digest_kernel.cuh"
-#include "recorder/cuda/device_memory.cuh"
+#include "recorder/cuda/last_block.cuh"
 
 namespace detccl::recorder::cuda {
 namespace {
 
-/// Called by each block of the output's digest: the last one writes the record.
+/// Called by each block of the output's digest.
 struct Record {
-  Operation operation;
-  __device__ __noinline__ void operator()(unsigned blocks) const {
-    __threadfence();  // the block's sums, before it is counted
-    if (atomicAdd(word(operation.accumulator->blocks), AtomicWord{1}) + 1 != blocks) return;
-    __threadfence();
-    write_record<DeviceMemory>(operation.ring, operation.site, operation.operations, operation.accumulator);
-  }
+  Recording recording;
+  __device__ void operator()(unsigned blocks) const { count_block(recording, blocks); }
 };
 
 /// Without an output.
@@ -29,15 +24,15 @@ cudaError_t digest(const Payload& payload, fingerprint::Sums* sums, cudaStream_t
   return fingerprint::cuda::digest(payload.data, payload.bytes, 0, sums, {}, stream);
 }
 
-cudaError_t record(const Operation& operation, const Payload& output, cudaStream_t stream) {
+cudaError_t record(const Recording& recording, const Payload& output, cudaStream_t stream) {
   if (output.bytes == 0) {
-    Record record{operation};
+    Record record{recording};
     void* parameters[] = {&record};
     return cudaLaunchKernel(record_kernel, dim3(1), dim3(1), parameters, 0, stream);
   }
   const fingerprint::cuda::Piece piece{static_cast<const std::byte*>(output.data), output.bytes, 0,
-                                       output.bytes, &operation.accumulator->output};
-  return fingerprint::cuda::launch(piece, 1, {}, Record{operation}, stream);
+                                       output.bytes, &recording.accumulator->output};
+  return fingerprint::cuda::launch(piece, 1, {}, Record{recording}, stream);
 }
 
 cudaError_t load_kernels() {

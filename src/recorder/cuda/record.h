@@ -21,15 +21,8 @@ struct Payload {
 /// Adds the payload's digest to `sums`.
 cudaError_t digest(const Payload& payload, fingerprint::Sums* sums, cudaStream_t stream);
 
-/// Arguments of write_record (ring.h).
-struct Operation {
-  Ring ring;
-  std::uint64_t site = 0;
-  std::uint64_t* operations = nullptr;
-  Accumulator* accumulator = nullptr;
-};
 /// Adds the output's digest to the accumulator, and writes the operation's record into the ring.
-cudaError_t record(const Operation& operation, const Payload& output, cudaStream_t stream);
+cudaError_t record(const Recording& recording, const Payload& output, cudaStream_t stream);
 
 /// Loads the kernels on the current device. Not in a capture.
 cudaError_t load_kernels();

@@ -54,7 +54,9 @@ struct PacketsLaunch {
     // A unit per thread while there are blocks.
     const std::uint64_t blocks =
         std::min<std::uint64_t>((units + kPacketThreads - 1) / kPacketThreads, r.part.layout.blocks);
-    a.units_per_block = static_cast<std::uint32_t>((units + blocks - 1) / blocks);
+    // Even, whether or not this rank records: the others may.
+    a.units_per_block = static_cast<std::uint32_t>((units + 2 * blocks - 1) / (2 * blocks) * 2);
+    a.recording = r.recording != nullptr ? *r.recording : recorder::Recording{};
     const std::uint64_t used = (units + a.units_per_block - 1) / a.units_per_block;
     const auto threads = static_cast<unsigned>(
         std::min<std::uint64_t>((std::uint64_t{a.units_per_block} + 31) / 32 * 32, kPacketThreads));

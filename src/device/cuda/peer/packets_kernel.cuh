@@ -4,18 +4,20 @@
 #pragma once
 
 #include "device/cuda/fold_kernel.cuh"
+#include "device/cuda/peer/packet_digests.cuh"
 #include "device/cuda/peer/waiting.cuh"
 
 namespace detccl::device::cuda::peer {
 
-inline constexpr unsigned kPacketThreads = 512;
 inline constexpr std::uint32_t kUnit = 8;  ///< bytes of payload in a packet
+inline constexpr std::uint32_t kLanes = 32;
 
 template <class Shape>
 struct PacketsArguments {
   Part part;
   Arguments<Shape::kCapacity> fold;  ///< without addresses
-  std::uint32_t units_per_block;     ///< at most kPacketUnits
+  recorder::Recording recording;     ///< without an accumulator: none
+  std::uint32_t units_per_block;     ///< at most kPacketUnits, even
 };
 
 /// Packets carry the low half of the step's number. So that no packet of 2^32 steps ago is taken for a new
@@ -144,6 +146,22 @@ __device__ __forceinline__ void put_own(Loaded& loaded, std::uint32_t rank, std:
   }
 }
 
+/// By all threads of a warp.
+__device__ __forceinline__ void digest_given(PacketDigests& digests, const Part& part, const Given& given,
+                                             std::uint64_t unit, bool there) {
+  if (!part.scattered) return digests.add_input(unit, given.values[0], there);
+#pragma unroll
+  for (std::uint32_t k = 0; k < kMaxRanks; ++k) {
+    if (k < part.layout.ranks)
+      digests.add_input(rank_after(part, k) * (part.partition.shard / kUnit) + unit, given.values[k], there);
+  }
+}
+
+/// What of the unit at byte `at` is within an array of `bytes` bytes.
+__device__ __forceinline__ std::uint64_t within(std::uint64_t x, std::uint64_t at, std::uint64_t bytes) {
+  return at + kUnit <= bytes ? x : x & ((std::uint64_t{1} << 8 * (bytes - at)) - 1);
+}
+
 /// Partition: shards of `shard` bytes, the whole message or, scattered, one of them for each rank.
 template <class Shape>
 __global__ void __launch_bounds__(kPacketThreads)
@@ -174,24 +192,37 @@ __global__ void __launch_bounds__(kPacketThreads)
   const std::uint64_t step = before + 1;
   const std::uint32_t units = refreshes(step) ? kPacketUnits : used;
   const std::uint64_t own = given.values[0];
-  for (std::uint32_t unit = threadIdx.x; unit < units; unit += blockDim.x) {
-    send_unit(part, given, step, unit);
+  const bool records = a.recording.accumulator != nullptr;
+  PacketDigests digests;
+  const std::uint32_t end = (units + kLanes - 1) / kLanes * kLanes;  // a warp's threads stay together
+  for (std::uint32_t unit = threadIdx.x; unit < end; unit += blockDim.x) {
+    if (unit < units) send_unit(part, given, step, unit);
+    if (records) digest_given(digests, part, given, first + unit, unit < used);
     const std::uint32_t next = unit + blockDim.x;
     given = next < used ? load_given(part, (first + next) * kUnit) : Given{};
   }
   const Unit folder(a.fold);
-  for (std::uint32_t unit = threadIdx.x; unit < units; unit += blockDim.x) {
+  bool complete = true;
+  for (std::uint32_t unit = threadIdx.x; unit < end; unit += blockDim.x) {
     typename Unit::Loaded loaded;
-    if (!receive_unit(part, loaded, step, unit)) return;
-    if (unit >= used || part.receive == nullptr) continue;
-    const std::uint64_t at = (first + unit) * kUnit;
-    const std::byte* const from = part.send + (part.scattered ? part.rank * shard : 0);
-    put_own(loaded, part.rank, unit == threadIdx.x ? own : load_unit(from, at, shard));
-    const auto f = folder.result(loaded);
-    store_unit(part.receive, at, shard, f.words[0] | std::uint64_t{f.words[1]} << 32);
+    complete = unit >= units || receive_unit(part, loaded, step, unit);
+    complete = __all_sync(0xffffffff, static_cast<int>(complete)) != 0;
+    if (!complete) break;
+    std::uint64_t result = 0;
+    if (unit < used && part.receive != nullptr) {
+      const std::uint64_t at = (first + unit) * kUnit;
+      const std::byte* const from = part.send + (part.scattered ? part.rank * shard : 0);
+      put_own(loaded, part.rank, unit == threadIdx.x ? own : load_unit(from, at, shard));
+      const auto f = folder.result(loaded);
+      result = f.words[0] | std::uint64_t{f.words[1]} << 32;
+      store_unit(part.receive, at, shard, result);
+      result = within(result, at, shard);
+    }
+    if (records && part.receive != nullptr) digests.add_output(first + unit, result, unit < used);
   }
   // The counter was read before the barrier above.
-  if (threadIdx.x == 0) *counter = step;
+  if (threadIdx.x == 0 && complete) *counter = step;
+  if (records && __syncthreads_and(static_cast<int>(complete)) != 0) digests.finish(a.recording);
 }
 
 }  // namespace detccl::device::cuda::peer

@@ -80,8 +80,16 @@ std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Li
 cudaError_t launch_drain(Part part, cudaStream_t stream);
 cudaError_t load_drain();
 
+/// A shard's words must be words of the whole input.
+bool records(const Call& call, Mode mode) {
+  constexpr std::uint64_t kWord = 16;
+  return mode == Mode::packets && call.count != 0 &&
+         (!scatters(call) || call.count * contract::size_of(call.arithmetic.type) % kWord == 0);
+}
+
 cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaStream_t stream) {
-  if (!fits(call, mode, endpoint.layout)) return cudaErrorInvalidValue;
+  if (!fits(call, mode, endpoint.layout) || (call.recording != nullptr && !records(call, mode)))
+    return cudaErrorInvalidValue;
   if (call.count == 0) return cudaSuccess;
   Part part = part_of(endpoint);
   part.partition = partition_of(call, mode, endpoint.layout);
@@ -98,6 +106,7 @@ cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaSt
                         .arithmetic = call.arithmetic,
                         .finish = call.arithmetic.op == Op::avg ? Finish::average : Finish::round,
                         .stream = stream,
+                        .recording = call.recording,
                         .shared_bytes = shared};
   return contract::visit_element(
       call.arithmetic.type, call.arithmetic.accumulate, [&]<class Element>(Element) {

@@ -15,6 +15,7 @@
 #include "device/cuda/peer/layout.h"
 #include "device/cuda/peer/partition.h"
 #include "plan/plan.h"
+#include "recorder/ring.h"
 
 namespace detccl::device::cuda::peer {
 
@@ -50,6 +51,9 @@ struct Call {
   const void* send = nullptr;
   void* receive = nullptr;  ///< may be null where nothing is received
   std::uint64_t count = 0;  ///< elements; reduce_scatter: of one rank's result
+  /// Not null, where records() says so: the kernel takes the digests of what `send` and `receive` hold before
+  /// and after it, and leaves their record. It is copied.
+  const recorder::Recording* recording = nullptr;
 };
 
 /// How the call is made; nothing if no mode can (an empty one needs none). The same on every rank.
@@ -58,7 +62,10 @@ std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Li
 /// Whether a call of this shape can be made in `mode`.
 bool fits(const Call& call, Mode mode, const Layout& layout);
 
-/// Enqueues a rank's part. cudaErrorInvalidValue if `mode` does not fit.
+/// Whether a call of this shape, in a mode that fits, can record itself.
+bool records(const Call& call, Mode mode);
+
+/// Enqueues a rank's part. cudaErrorInvalidValue if `mode` does not fit, or cannot record.
 cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaStream_t stream);
 
 /// Enqueues a kernel that ends when no other rank will write to this rank's region any more, if nobody

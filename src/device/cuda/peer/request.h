@@ -13,6 +13,8 @@ namespace detccl::device::cuda::peer {
 
 inline constexpr std::uint32_t kEveryone = 0xffffffff;
 
+inline constexpr unsigned kPacketThreads = 512;  ///< most of a block
+
 /// Tiles of shared memory that bulk copies go through, of the team that copies and of the one that folds.
 /// They leave room for no second block on an SM.
 inline constexpr std::uint32_t kCopyTile = 8U << 10, kCopyTiles = 8;
@@ -40,6 +42,7 @@ struct Request {
   const Arithmetic& arithmetic;
   Finish finish;
   cudaStream_t stream;
+  const recorder::Recording* recording;  ///< packets only; null: none
   std::uint32_t shared_bytes;  ///< of a block's dynamic shared memory in one-shot and two-shot kernels
 };
 

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions in packets that record themselves: the digests of inputs and outputs as they are in memory, once
+// for each time that the kernel runs.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "fingerprint/digest.h"
+#include "group.h"
+#include "recorder/cuda/device_ring.h"
+#include "recorder/ring_reader.h"
+
+namespace detccl::device::cuda::peer {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+class PeerRecord : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (!IsSkipped()) {
+      ASSERT_CUDA(ring_.init());
+    }
+  }
+
+  /// A recording of rank `rank`, with a site of its own.
+  recorder::Recording recording(std::uint32_t rank) {
+    recorder::Recording to{ring_.ring(), next_site_++, nullptr, nullptr};
+    if (counters_.size() <= rank) counters_.resize(rank + 1);
+    if (counters_[rank] == nullptr) {
+      EXPECT_EQ(ring_.counter(counters_[rank]), cudaSuccess);
+    }
+    to.operations = counters_[rank];
+    EXPECT_EQ(ring_.accumulator(static_cast<std::uint32_t>(to.site), to.accumulator), cudaSuccess);
+    return to;
+  }
+  std::multimap<std::uint64_t, recorder::Slot> records() {
+    std::multimap<std::uint64_t, recorder::Slot> found;
+    if (!reader_) reader_.emplace(ring_.host_slots(), ring_.host_control(), ring_.ring().capacity);
+    for (recorder::Slot slot; reader_->next(slot);)
+      found.emplace(slot.site, slot);
+    return found;
+  }
+  static fingerprint::Sums sums_of(const Bytes& data) {
+    fingerprint::Sums sums;
+    if (!data.empty()) fingerprint::chunks(data.data(), data.size(), (data.size() + 15) / 16 * 16, &sums);
+    return sums;
+  }
+
+  recorder::cuda::DeviceRing ring_;
+  std::optional<recorder::RingReader> reader_;
+  std::vector<std::uint64_t*> counters_;
+  std::uint64_t next_site_ = 0;
+};
+
+/// A random call in packets that can record.
+GroupCall packets_call(host::Random& random, const Group& group) {
+  for (;;) {
+    GroupCall c = random_call(random, group, 0, 64 << 10);
+    c.mode = Mode::packets;
+    Call probe;
+    probe.collective = c.collective;
+    probe.arithmetic = c.arithmetic;
+    probe.count = c.count;
+    if (fits(probe, c.mode, group.layout()) && records(probe, c.mode)) return c;
+  }
+}
+
+TEST_F(PeerRecord, DigestsAreThoseOfTheMemory) {
+  host::Random random(host::new_seed());
+  for (const std::uint32_t ranks : {2U, 3U, 8U}) {
+    Group group(ranks, ranks == 8 ? 8 : 4);
+    for (int i = 0; i < 100; ++i) {
+      const GroupCall c = packets_call(random, group);
+      std::uint64_t bytes = 0;
+      for (std::uint32_t r = 0; r < ranks; ++r)
+        bytes = std::max({bytes, c.send[r] + c.send_bytes, c.receive[r] + c.receive_bytes});
+      std::vector<Bytes> arenas(ranks, Bytes(bytes));
+      const std::size_t size = contract::size_of(c.arithmetic.type);
+      for (std::uint32_t r = 0; r < ranks; ++r) {
+        for (std::uint64_t at = 0; at + size <= c.send_bytes; at += size) {
+          const std::uint64_t bits = host::random_element(random, c.arithmetic.type);
+          std::memcpy(arenas[r].data() + c.send[r] + at, &bits, size);
+        }
+        ASSERT_CUDA(cudaMemcpy(group.memory(r), arenas[r].data(), bytes, cudaMemcpyHostToDevice));
+      }
+      ASSERT_CUDA(cudaDeviceSynchronize());
+      std::vector<std::uint64_t> sites;
+      const bool all = i % 4 != 0;  // ranks may differ in it
+      for (std::uint32_t r = 0; r < ranks; ++r) {
+        const recorder::Recording its = recording(r);
+        sites.push_back(its.site);
+        Call call = group.call_of(c, r);
+        if (all || r == 0) call.recording = &its;
+        ASSERT_CUDA(reduce(group.endpoint(r), call, c.mode, group.stream(r)));
+      }
+      for (const Failure failure : group.finish())
+        ASSERT_EQ(failure, Failure::none);
+      const auto found = records();
+      ASSERT_EQ(found.size(), all ? ranks : 1U) << describe(c);
+      for (std::uint32_t r = 0; r < (all ? ranks : 1); ++r) {
+        ASSERT_EQ(found.count(sites[r]), 1U);
+        const recorder::Slot& slot = found.find(sites[r])->second;
+        const auto input = arenas[r].begin() + static_cast<std::ptrdiff_t>(c.send[r]);
+        const Bytes given(input, input + static_cast<std::ptrdiff_t>(c.send_bytes));
+        const Bytes result = receives(c, r) ? expected(c, arenas, r) : Bytes{};
+        EXPECT_EQ(slot.input, sums_of(given)) << describe(c) << ", rank " << r;
+        EXPECT_EQ(slot.output, sums_of(result)) << describe(c) << ", rank " << r;
+      }
+    }
+  }
+}
+
+TEST_F(PeerRecord, EachReplayIsRecorded) {
+  constexpr std::uint32_t kRanks = 2, kReplays = 500;
+  Group group(kRanks);
+  GroupCall c;
+  c.arithmetic = {contract::DataType::float32, contract::Op::sum};
+  c.arithmetic.ranks = kRanks;
+  c.mode = Mode::packets;
+  c.count = 1111;
+  c.send_bytes = c.receive_bytes = c.count * sizeof(float);
+  c.send.assign(kRanks, 0);
+  c.receive.assign(kRanks, 0);  // in place: each replay finds other inputs
+  const std::vector<float> ones(c.count, 1.0F);
+  std::vector<cudaGraphExec_t> graphs(kRanks);
+  std::vector<std::uint64_t> sites;
+  for (std::uint32_t r = 0; r < kRanks; ++r) {
+    ASSERT_CUDA(cudaMemcpy(group.memory(r), ones.data(), c.send_bytes, cudaMemcpyHostToDevice));
+    const recorder::Recording its = recording(r);
+    sites.push_back(its.site);
+    Call call = group.call_of(c, r);
+    call.recording = &its;
+    cudaGraph_t graph = nullptr;
+    ASSERT_CUDA(cudaStreamBeginCapture(group.stream(r), cudaStreamCaptureModeGlobal));
+    ASSERT_CUDA(reduce(group.endpoint(r), call, c.mode, group.stream(r)));
+    ASSERT_CUDA(cudaStreamEndCapture(group.stream(r), &graph));
+    ASSERT_CUDA(cudaGraphInstantiate(&graphs[r], graph, 0));
+    ASSERT_CUDA(cudaGraphDestroy(graph));
+  }
+  ASSERT_CUDA(cudaDeviceSynchronize());
+  for (std::uint32_t replay = 0; replay < kReplays; ++replay) {
+    for (std::uint32_t r = 0; r < kRanks; ++r)
+      ASSERT_CUDA(cudaGraphLaunch(graphs[r], group.stream(r)));
+  }
+  for (const Failure failure : group.finish())
+    ASSERT_EQ(failure, Failure::none);
+  const auto found = records();
+  for (const std::uint64_t site : sites) {
+    ASSERT_EQ(found.count(site), kReplays);
+    std::map<std::uint64_t, recorder::Slot> by_index;
+    for (auto [at, end] = found.equal_range(site); at != end; ++at)
+      by_index.emplace(at->second.index, at->second);
+    ASSERT_EQ(by_index.size(), kReplays);
+    float value = 1.0F;
+    for (const auto& [index, slot] : by_index) {
+      const auto digest_of = [&](float x) {
+        Bytes bytes(c.send_bytes);
+        const std::vector<float> values(c.count, x);
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        return sums_of(bytes);
+      };
+      EXPECT_EQ(slot.input, digest_of(value)) << index;
+      value += value;  // infinity in the end
+      EXPECT_EQ(slot.output, digest_of(value)) << index;
+    }
+  }
+  for (const cudaGraphExec_t graph : graphs)
+    ASSERT_CUDA(cudaGraphExecDestroy(graph));
+}
+
+TEST_F(PeerRecord, OtherModesRefuse) {
+  Group group(2);
+  recorder::Recording its = recording(0);
+  Call call;
+  call.arithmetic.ranks = 2;
+  call.send = call.receive = group.memory(0);
+  call.count = 8;
+  call.recording = &its;
+  EXPECT_EQ(reduce(group.endpoint(0), call, Mode::one_shot, group.stream(0)), cudaErrorInvalidValue);
+  call.collective = plan::Collective::reduce_scatter;
+  call.count = 3;  // a shard that is no whole number of words
+  EXPECT_EQ(reduce(group.endpoint(0), call, Mode::packets, group.stream(0)), cudaErrorInvalidValue);
+}
+
+}  // namespace
+}  // namespace detccl::device::cuda::peer
