@@ -60,16 +60,18 @@ std::string reason(const Why& why, bool tuned) {
   if (why.options.size() == 1) return "there is nothing else";
   if (!tuned) return "no tuning file, so it goes by fixed limits: gather for small messages, else direct";
   if (why.rule == 0) return "the quickest, and what there would be without a tuning file";
-  const double gain = percent(rule.choice.predicted, quickest.choice.predicted);
+  const Option& chosen = why.options[why.chosen];
+  std::string other;
   if (why.chosen != 0) {
-    return fmt::format(
-        "without a tuning file it would be the same: {} is quicker by {:.1f} % only, less than {:.0f} %",
-        words(why, quickest), (1 - quickest.choice.predicted / rule.choice.predicted) * 100,
-        engine::kGain * 100);
+    other = fmt::format("{} is quicker than without a tuning file by {:.1f} % only, less than {:.0f} %",
+                        words(why, quickest),
+                        (1 - quickest.choice.predicted / rule.choice.predicted) * 100, quickest.gain * 100);
   }
-  return fmt::format(
-      "the quickest; without a tuning file it would be {}, which takes {:.1f} % more, most of it {}",
-      words(why, rule), gain, decisive(rule.predicted, quickest.predicted));
+  if (why.chosen == why.rule) return "without a tuning file it would be the same: " + other;
+  return fmt::format("{}; without a tuning file it would be {}, which takes {:.1f} % more, most of it {}",
+                     other.empty() ? "the quickest" : "the quickest that is quick enough: " + other,
+                     words(why, rule), percent(rule.choice.predicted, chosen.choice.predicted),
+                     decisive(rule.predicted, chosen.predicted));
 }
 
 }  // namespace

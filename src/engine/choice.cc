@@ -69,7 +69,7 @@ void append(const Settings& settings, const Coefficients& c, const Question& q, 
   if (!list.empty() && (std::any_of(list.begin(), list.end(), same) || too_many(q, schedule, chunk))) return;
   const auto terms = plan::tuner::predict(q, schedule, static_cast<double>(chunk), c);
   choice.predicted = terms.total();
-  list.push_back({choice, terms});
+  list.push_back({choice, terms, std::max(kGain, c.errors[static_cast<std::size_t>(schedule.kind)])});
 }
 
 }  // namespace
@@ -108,11 +108,12 @@ std::vector<Schedule> tuned_schedules(const Settings& settings, std::uint32_t ra
 
 std::size_t best(const std::vector<Option>& options) {
   std::size_t quickest = 0;
-  for (std::size_t i = 1; i < options.size(); ++i) {
-    if (options[i].choice.predicted < options[quickest].choice.predicted) quickest = i;
-  }
   const double rule = options.front().choice.predicted;
-  return options[quickest].choice.predicted < rule * (1 - kGain) ? quickest : 0;
+  for (std::size_t i = 1; i < options.size(); ++i) {
+    const double time = options[i].choice.predicted;
+    if (time < rule * (1 - options[i].gain) && time < options[quickest].choice.predicted) quickest = i;
+  }
+  return quickest;
 }
 
 Choice Chooser::make(const Settings& settings, const Reduction& call, std::uint64_t bytes) const {

@@ -26,13 +26,14 @@ std::uint64_t chunk_bytes(const plan::tuner::Question& question, std::uint64_t e
 struct Option {
   Choice choice;
   plan::tuner::Terms predicted;
+  double gain = 0;  ///< how much less than the first it has to take to be chosen: predictions are no better
 };
 std::vector<Option> options(const Settings& settings, const plan::tuner::Coefficients& coefficients,
                             const plan::tuner::Question& question);
 
-/// The number of the quickest, but of the first where that is less than kGain quicker, for predictions are
-/// not better than that.
+/// The number of the quickest of those that take so much less than the first; that one's, if there are none.
 std::size_t best(const std::vector<Option>& options);
+/// The least gain; a schedule's own error, where that is known to be larger.
 inline constexpr double kGain = 0.15;
 
 /// With settings.coefficients, what may be chosen beside the rule's `gather` and `direct`.

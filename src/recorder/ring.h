@@ -41,10 +41,22 @@ struct Ring {
   std::uint64_t capacity = 0;  ///< slots
 };
 
+/// A place in the ring that is to be written: all that follow wait for it.
+struct Reserved {
+  std::uint64_t index = 0;   ///< the operation's, of its channel
+  std::uint64_t number = 0;  ///< of the slot
+  bool taken = false;        ///< false: there was no room
+};
+
+/// Of a place that was taken for a record that there will not be: no site's number.
+inline constexpr std::uint64_t kNoSite = ~std::uint64_t{0};
+
 /// What the digests of an operation's payloads are added up in, zero before it; in the device's memory.
 struct Accumulator {
   fingerprint::Sums input, output;
   std::uint64_t blocks = 0;  ///< of the kernel that writes the record that have added their part
+  std::uint64_t failed = 0;  ///< of those, that have not come to their end
+  Reserved place;            ///< where a block has taken one before the end
 };
 
 /// An operation that is to be recorded: the arguments of write_record().
@@ -90,29 +102,46 @@ DETCCL_HD bool take_slots(const Ring& ring, std::uint64_t count, std::uint64_t& 
   return true;
 }
 
-/// One operation's record. `operations`: of its channel, counted here; one operation of a channel at a time.
-/// The accumulator is zero again afterwards.
+/// For an operation's record. `operations`: of its channel, counted here; one operation of a channel at a time.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
+template <class Memory>
+DETCCL_HD Reserved reserve(const Ring& ring, std::uint64_t* operations) {
+  Reserved place;
+  place.index = (*operations)++;
+  place.taken = take_slots<Memory>(ring, 1, place.number);
+  return place;
+}
+
+/// The record, in a place that was taken.
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
+template <class Memory>
+DETCCL_HD void fill(const Ring& ring, std::uint64_t site, const Reserved& place, const fingerprint::Sums& input,
+                    const fingerprint::Sums& output) {
+  Slot& slot = ring.slots[place.number % ring.capacity];
+  slot.site = site;
+  slot.index = place.index;
+  slot.dropped = Memory::load(ring.state->dropped);
+  slot.input = input;
+  slot.output = output;
+  Memory::publish(slot.sequence, place.number + 1);
+}
+
+/// One operation's record, of the accumulator's sums; that is zero again afterwards.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
 template <class Memory>
 DETCCL_HD void write_record(const Ring& ring, std::uint64_t site, std::uint64_t* operations,
                             Accumulator* accumulator) {
-  const std::uint64_t index = (*operations)++;
-  const Accumulator sums = {
-      {Memory::load(accumulator->input.a), Memory::load(accumulator->input.b)},
-      {Memory::load(accumulator->output.a), Memory::load(accumulator->output.b)},
-  };
+  const fingerprint::Sums input = {Memory::load(accumulator->input.a), Memory::load(accumulator->input.b)};
+  const fingerprint::Sums output = {Memory::load(accumulator->output.a), Memory::load(accumulator->output.b)};
   *accumulator = {};
-  std::uint64_t number = 0;
-  if (!take_slots<Memory>(ring, 1, number)) return;
-  Slot& slot = ring.slots[number % ring.capacity];
-  slot.site = site;
-  slot.index = index;
-  slot.dropped = Memory::load(ring.state->dropped);
-  slot.input = sums.input;
-  slot.output = sums.output;
-  Memory::publish(slot.sequence, number + 1);
+  const Reserved place = reserve<Memory>(ring, operations);
+  if (place.taken) fill<Memory>(ring, site, place, input, output);
 }
 
 }  // namespace detccl::recorder

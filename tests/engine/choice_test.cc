@@ -125,11 +125,13 @@ TEST_F(Choices, AreWorthIt) {
     const std::size_t best = engine::best(all);
     EXPECT_EQ(all.front().choice.schedule, choose_schedule(settings, q.ranks, q.bytes));
     if (best != 0) {
-      EXPECT_LT(all[best].choice.predicted, all.front().choice.predicted * (1 - engine::kGain));
+      EXPECT_LT(all[best].choice.predicted, all.front().choice.predicted * (1 - all[best].gain));
     }
-    for (const engine::Option& o : all)
+    for (const engine::Option& o : all) {
+      EXPECT_GE(o.gain, std::max(engine::kGain, c->errors[static_cast<std::size_t>(o.choice.schedule.kind)]));
       EXPECT_GE(o.choice.predicted,
-                std::min(all[best].choice.predicted, all.front().choice.predicted * (1 - engine::kGain)));
+                std::min(all[best].choice.predicted, all.front().choice.predicted * (1 - o.gain)));
+    }
   }
 }
 

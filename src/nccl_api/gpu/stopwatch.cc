@@ -25,11 +25,15 @@ void Stopwatch::before(const std::vector<engine::cuda::StreamCall>& calls, bool 
   if (observer() == nullptr) return;
   for (const engine::cuda::StreamCall& call : calls)
     teller_.tell(call.call, profile::Moment::enqueued);
-  collect();
   if (!timed || calls.size() != 1) return;  // those of a group run as one
-  const bool whole = calls_++ % kEvery == 0, phases = phases_.due();
+  const bool whole = measures(), phases = phases_.due();
   if (!whole && !phases) return;
+  collect();
   if (!attempt([&] { begin(calls.front(), whole, phases); })) forget_current();
+}
+
+bool Stopwatch::measures() {
+  return calls_++ < kFirst ? calls_ % kEveryOfFirst == 1 : rarely_.due();
 }
 
 void Stopwatch::after() {

@@ -38,8 +38,9 @@ class Stopwatch {
   void after();
 
  private:
-  /// Every so many calls are measured; the others cost next to nothing.
-  static constexpr std::uint64_t kEvery = 4;
+  /// One of so many calls is measured, of the first ones more, for there may be few; the others cost next to
+  /// nothing.
+  static constexpr std::uint64_t kFirst = 256, kEveryOfFirst = 4, kEvery = 32;
 
   /// So many calls under way may have their phases timed, with many events each.
   static constexpr std::size_t kWithPhases = 8;
@@ -56,6 +57,7 @@ class Stopwatch {
     bool used = false;
   };
 
+  bool measures();
   void collect();
   template <class Body>
   bool attempt(Body&& body) noexcept;
@@ -68,6 +70,7 @@ class Stopwatch {
   const int device_;
   Teller teller_;
   std::uint64_t calls_ = 0;
+  OneOfEvery rarely_{kEvery};
   OneOfEvery phases_;
   std::array<Measurement, 32> measurements_;  ///< a ring
   std::size_t first_ = 0, under_way_ = 0;     ///< of them

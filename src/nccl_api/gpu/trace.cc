@@ -138,7 +138,8 @@ class Tracing final : public GpuTracing {
     const engine::cuda::OnDevice guard(its.on);
     const recorder::cuda::Payload payload{output, operation.output_bytes};
     const std::uint64_t site = operation.place.site;
-    if (operation.recording) return its.order.after(operation.stream, operation.capture);
+    // The engine's order is enough for what comes after its kernel.
+    if (operation.recording) return;
     its.order.before(operation.stream, operation.capture);
     its.device.sites().commit(site);
     if (recorder_.options().detailed()) {

@@ -17,6 +17,10 @@ template <std::size_t I>
 double& factor(C& c) {
   return c.factors[I];
 }
+template <std::size_t I>
+double& error(C& c) {
+  return c.errors[I];
+}
 
 constexpr std::array<Figure, kFigures> kTable{{
     {"call_us", kMicro, 0, kLongest, [](C& c) -> double& { return c.call; }},
@@ -38,6 +42,12 @@ constexpr std::array<Figure, kFigures> kTable{{
     {"tree_factor", 1, 0.001, 1000, factor<3>},
     {"halving_factor", 1, 0.001, 1000, factor<4>},
     {"hier_factor", 1, 0.001, 1000, factor<5>},
+    {"gather_error", 1, 0, 1, error<0>},
+    {"direct_error", 1, 0, 1, error<1>},
+    {"ring_error", 1, 0, 1, error<2>},
+    {"tree_error", 1, 0, 1, error<3>},
+    {"halving_error", 1, 0, 1, error<4>},
+    {"hier_error", 1, 0, 1, error<5>},
 }};
 
 Coefficients h200() {

@@ -88,6 +88,17 @@ void fit_factors(std::span<const Sample> samples, Coefficients& c) {
   }
 }
 
+/// What the factors leave.
+void note_errors(std::span<const Sample> samples, Coefficients& c) {
+  for (std::size_t kind = 0; kind < c.errors.size(); ++kind) {
+    std::vector<double> off;
+    for (const Sample& s : samples)
+      if (static_cast<std::size_t>(s.schedule.kind) == kind) off.push_back(std::abs(error(s, c)));
+    std::sort(off.begin(), off.end());
+    if (!off.empty()) c.errors[kind] = std::min(off[off.size() / 2], 1.0);
+  }
+}
+
 }  // namespace
 
 double error(const Sample& s, const Coefficients& c) {
@@ -135,6 +146,7 @@ Coefficients fit(std::span<const Sample> samples, const Coefficients& start) {
     }
   }
   fit_factors(samples, best);
+  note_errors(samples, best);
   return best;
 }
 

@@ -2,15 +2,20 @@
 #include "recorder/cuda/record.h"
 
 #include "fingerprint/cuda/digest_kernel.cuh"
-#include "recorder/cuda/last_block.cuh"
+#include "recorder/cuda/device_memory.cuh"
 
 namespace detccl::recorder::cuda {
 namespace {
 
-/// Called by each block of the output's digest.
+/// Called by each block of the output's digest: the last one writes the record.
 struct Record {
   Recording recording;
-  __device__ void operator()(unsigned blocks) const { count_block(recording, blocks); }
+  __device__ __noinline__ void operator()(unsigned blocks) const {
+    __threadfence();  // the block's sums, before it is counted
+    if (atomicAdd(word(recording.accumulator->blocks), AtomicWord{1}) + 1 != blocks) return;
+    __threadfence();
+    write_record<DeviceMemory>(recording.ring, recording.site, recording.operations, recording.accumulator);
+  }
 };
 
 /// Without an output.

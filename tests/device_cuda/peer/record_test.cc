@@ -172,6 +172,43 @@ TEST_F(PeerRecord, EachReplayIsRecorded) {
     ASSERT_CUDA(cudaGraphExecDestroy(graph));
 }
 
+/// Its place in the ring has been taken: nothing may wait for a record that will not come.
+TEST_F(PeerRecord, AnOperationThatFailsLeavesThePlaceToOthers) {
+  for (const std::uint64_t count : {8U, 9000U}) {  // of one block, and of several
+    Group group(2);
+    group.set_timeout(50'000'000);
+    Call call;
+    call.arithmetic = {contract::DataType::float16, contract::Op::sum};
+    call.arithmetic.ranks = 2;
+    call.send = call.receive = group.memory(0);
+    call.count = count;
+    for (int i = 0; i < 2; ++i) {  // the second one ends at once
+      const recorder::Recording its = recording(0);
+      call.recording = &its;
+      ASSERT_CUDA(reduce(group.endpoint(0), call, Mode::packets, group.stream(0)));
+    }
+    EXPECT_EQ(group.finish().front(), Failure::timeout);
+    const auto found = records();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.begin()->first, recorder::kNoSite);
+
+    Group other(2);
+    std::vector<std::uint64_t> sites;
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      const recorder::Recording its = recording(r);
+      sites.push_back(its.site);
+      call.send = call.receive = other.memory(r);
+      call.recording = &its;
+      ASSERT_CUDA(reduce(other.endpoint(r), call, Mode::packets, other.stream(r)));
+    }
+    EXPECT_EQ(other.finish().front(), Failure::none);
+    const auto later = records();
+    EXPECT_EQ(later.size(), 2U);
+    for (const std::uint64_t site : sites)
+      EXPECT_EQ(later.count(site), 1U);
+  }
+}
+
 TEST_F(PeerRecord, OtherModesRefuse) {
   Group group(2);
   recorder::Recording its = recording(0);

@@ -7,8 +7,8 @@ import statistics
 from harness.bench import visible_gpus
 from harness.job import run_ranks
 from harness.nccl_tests import command, with_mpi
+from harness.place import Place
 from harness.report import Row
-from harness.sweeps import sweep
 
 RUNS, RANKS = 3, 4
 PROGRAMS = ("all_reduce_perf", "reduce_scatter_perf")
@@ -17,27 +17,9 @@ SWEEP = ["-o", "sum", "--schedule", "auto", "--rounds", "5", "--row-seconds", "0
 SLACK = 0.1
 
 
-class Place:
-    """A bench, or one rank a GPU."""
-
-    def __init__(self, bench, gpus, ranks=RANKS):
-        self.bench, self.gpus = bench, gpus
-        self.ranks = gpus or ranks
-        # On the socket bench the largest takes 50 ms.
-        self.calls = ["-n", "20", "-w", "5", "-c", "0"] if gpus else ["-n", "10", "-w", "2", "-c", "0"]
-        self.name = f"{gpus} GPUs" if gpus else f"{ranks} ranks, {bench.kind} bench"
-
-    def environment(self):
-        env = self.bench.environment(0, self.ranks, native=True)
-        for name in ("LD_PRELOAD", "NCCL_HOSTID"):
-            env.pop(name, None)
-        if self.gpus:
-            for name in ("CUDA_VISIBLE_DEVICES", "NCCL_MULTI_RANK_GPU_ENABLE", "NCCL_MAX_CTAS",
-                         *self.bench.mps_environment):
-                env.pop(name, None)
-            env |= {"NCCL_NVLS_ENABLE": os.environ.get("NCCL_NVLS_ENABLE", "0")}
-            env |= {name: os.environ[name] for name in ("CUDA_VISIBLE_DEVICES",) if name in os.environ}
-        return env
+def calls_at(place):
+    # On the socket bench the largest takes 50 ms.
+    return ["-n", "20", "-w", "5", "-c", "0"] if place.gpus else ["-n", "10", "-w", "2", "-c", "0"]
 
 
 def times_of_nccl_tests(text):
@@ -53,7 +35,7 @@ def times_of_nccl_tests(text):
 def theirs(settings, place, program, number):
     path = os.path.join(settings.nccl_tests, program)
     environment = place.environment() | {"PRELOAD_OF_RANKS": place.bench.nccl}
-    options = SIZES + place.calls + ["-o", "sum", "-t", "1", "-g", "1"]
+    options = SIZES + calls_at(place) + ["-o", "sum", "-t", "1", "-g", "1"]
     line = command(path, place.ranks, options, own_gpus=place.gpus > 0)
     outcome = run_ranks(os.path.join(settings.out, f"native-{place.ranks}-{program}-theirs{number}"), 1, lambda _: line,
                         lambda _: environment, min(60, settings.timeout), settings.stall)
@@ -65,8 +47,7 @@ def theirs(settings, place, program, number):
 
 def ours(settings, place, program, number):
     label = f"native-{place.ranks}-{program}-ours{number}"
-    results, seconds = sweep(settings, place.bench, label, program, place.ranks, SIZES + place.calls + SWEEP,
-                             kind="none" if place.gpus else None, environment=place.environment())
+    results, seconds = place.sweep(settings, label, program, SIZES + calls_at(place) + SWEEP)
     return {r["bytes"]: r["peer_time_us"]["median"] for r in results}, seconds
 
 
@@ -104,10 +85,10 @@ def one(settings, place, program):
 
 
 def rows(settings, bench):
-    places = [Place(bench, 0)] if bench.kind == "socket" else []
+    places = [Place(bench, 0, RANKS)] if bench.kind == "socket" else []
     gpus = visible_gpus()
     if gpus > 1:
-        places.insert(0, Place(bench, gpus))
+        places.insert(0, Place(bench, gpus, RANKS))
     if not places:
         yield Row("native columns", "skip", 0.0, "for the socket bench, or for several GPUs")
     for place in places:

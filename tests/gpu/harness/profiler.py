@@ -10,11 +10,9 @@ import subprocess
 import sys
 
 from harness import clock
-from harness.bench import visible_gpus
 from harness.job import free_port, run_ranks
-from harness.native_columns import Place
+from harness.place import Place
 from harness.report import Row
-from harness.sweeps import sweep
 from harness.workloads import FOLDER, missing
 
 CALLS = 40
@@ -28,8 +26,7 @@ SIZES = ["-b", "1K", "-e", "1M", "-f", "32", "--row-seconds", "0.5"]
 class Runner:
     def __init__(self, settings, bench):
         self.settings, self.bench = settings, bench
-        gpus = visible_gpus()
-        self.place = Place(bench, gpus if gpus > 1 else 0, ranks=2)
+        self.place = Place.of(bench, ranks=2)
         self.plugin = os.path.join(settings.build, "lib", "libnccl-profiler-detccl.so")
 
     def folder(self, label):
@@ -106,9 +103,7 @@ class Runner:
         """Native and deterministic times in us by bytes, of the sweep program, under the plugin or not: of one rank a GPU
         where there are several."""
         options = ["-n", "20", "--rounds", "9", "-w", "3", "-c", "0", "-d", "bfloat16", "-o", "avg"] + SIZES
-        environment = self.place.environment() | extra if self.place.gpus else None
-        results, seconds = sweep(self.settings, self.bench, "profiler-" + label, "all_reduce_perf", self.place.ranks,
-                                 options, extra=extra, kind="none" if self.place.gpus else None, environment=environment)
+        results, seconds = self.place.sweep(self.settings, "profiler-" + label, "all_reduce_perf", options, extra)
         return {r["bytes"]: (r["peer_time_us"]["median"], r["time_us"]["median"]) for r in results}, seconds
 
     def cost(self):

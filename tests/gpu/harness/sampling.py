@@ -10,8 +10,8 @@ import statistics
 import subprocess
 
 from harness import clock
+from harness.place import Place
 from harness.report import Row
-from harness.sweeps import sweep
 
 SIZES = ("1M", "16M")
 ROUNDS = 3
@@ -22,13 +22,13 @@ POINTS = 2.0  # how far beyond what the paired runs say shadow sampling may be, 
 EVERY = {"shadow": {"DETCCL_PROFILER_SHADOW": "4"}, "calibration": {"DETCCL_PROFILER_CALIBRATE": "64"}}
 
 
-def sampled(settings, bench, label, source, options):
+def sampled(settings, place, label, source, options):
     """(overhead, half of its interval, pairs) in percent, of one run."""
     folder = os.path.join(settings.out, label)
     shutil.rmtree(folder + "/summaries", ignore_errors=True)  # of an earlier run into this folder
     extra = {"NCCL_PROFILER_PLUGIN": os.path.join(settings.build, "lib", "libnccl-profiler-detccl.so"),
              "DETCCL_PROFILER_EVENTS": "calls", "DETCCL_PROFILER_DIR": folder + "/summaries"}
-    sweep(settings, bench, label, "all_reduce_perf", RANKS, options + ["-c", "1"], extra=extra | EVERY[source])
+    place.sweep(settings, label, "all_reduce_perf", options + ["-c", "1"], extra | EVERY[source])
     command = [os.path.join(settings.build, "bin", "detccl"), "overhead", folder + "/summaries", "--json",
                folder + "/overhead.json"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=clock.limit(30))
@@ -43,20 +43,19 @@ def sampled(settings, bench, label, source, options):
     return 100 * rows[0]["overhead"]["ratio"], 100 * rows[0]["overhead"]["uncertainty"], rows[0]["pairs"]
 
 
-def row(settings, bench, size):
-    calls = HOST_CALLS if bench.kind == "host" else CALLS
+def row(settings, place, size):
+    calls = HOST_CALLS if place.bench.kind == "host" else CALLS
     common = ["-b", size, "-e", size, "-w", "3", "-d", "bfloat16", "-o", "avg", "--against", "native"]
     options = common + ["-n", str(calls), "--rounds", "9"]
     alone = common + ["-n", "1", "--rounds", str(ALONE_ROUNDS)]
     paired, in_line, answers, seconds = [], [], {source: [] for source in EVERY}, 0.0
     for number in range(ROUNDS):
         for kind, found, how in (("paired", paired, alone), ("in-line", in_line, options)):
-            results, took = sweep(settings, bench, f"sampling-{size}-{kind}{number}", "all_reduce_perf", RANKS,
-                                  how + ["-c", "0"])
+            results, took = place.sweep(settings, f"sampling-{size}-{kind}{number}", "all_reduce_perf", how + ["-c", "0"])
             seconds += took
             found.append(100 * (results[0]["ratio"]["median"] - 1))
         for source, found in answers.items():
-            found.append(sampled(settings, bench, f"sampling-{size}-{source}{number}", source, options))
+            found.append(sampled(settings, place, f"sampling-{size}-{source}{number}", source, options))
     middle = statistics.median(paired)
     figures = {"paired": middle, "in_line": statistics.median(in_line)}
     texts, bad = [f"paired {middle:+.1f} % ({min(paired):+.1f} … {max(paired):+.1f})"], False
@@ -67,9 +66,9 @@ def row(settings, bench, size):
         # What a calibration says is of the run's beginning, and only told.
         bad = bad or (source == "shadow" and not min(paired) - POINTS <= estimate <= max(paired) + POINTS)
     texts.append(f"calls one after the other {figures['in_line']:+.1f} %")
-    return Row(f"sampling: {size}", "fail" if bad else "pass", seconds, "; ".join(texts), figures)
+    return Row(f"sampling: {size}, {place.name}", "fail" if bad else "pass", seconds, "; ".join(texts), figures)
 
 
 def rows(settings, bench):
     for size in SIZES:
-        yield row(settings, bench, size)
+        yield row(settings, Place.of(bench, RANKS), size)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "device/cuda/fold_kernel.cuh"
-#include "device/cuda/peer/packet_digests.cuh"
+#include "device/cuda/peer/packet_record.cuh"
 #include "device/cuda/peer/waiting.cuh"
 
 namespace detccl::device::cuda::peer {
@@ -147,13 +147,13 @@ __device__ __forceinline__ void put_own(Loaded& loaded, std::uint32_t rank, std:
 }
 
 /// By all threads of a warp.
-__device__ __forceinline__ void digest_given(PacketDigests& digests, const Part& part, const Given& given,
+__device__ __forceinline__ void digest_given(PacketRecord& record, const Part& part, const Given& given,
                                              std::uint64_t unit, bool there) {
-  if (!part.scattered) return digests.add_input(unit, given.values[0], there);
+  if (!part.scattered) return record.add_input(unit, given.values[0], there);
 #pragma unroll
   for (std::uint32_t k = 0; k < kMaxRanks; ++k) {
     if (k < part.layout.ranks)
-      digests.add_input(rank_after(part, k) * (part.partition.shard / kUnit) + unit, given.values[k], there);
+      record.add_input(rank_after(part, k) * (part.partition.shard / kUnit) + unit, given.values[k], there);
   }
 }
 
@@ -188,19 +188,22 @@ __global__ void __launch_bounds__(kPacketThreads)
     failed = failed_earlier;
   }
   __syncthreads();
-  if (failed) return;
+  PacketRecord record(a.recording);
+  if (failed) {
+    if (record.wanted()) record.finish(false);
+    return;
+  }
   const std::uint64_t step = before + 1;
   const std::uint32_t units = refreshes(step) ? kPacketUnits : used;
   const std::uint64_t own = given.values[0];
-  const bool records = a.recording.accumulator != nullptr;
-  PacketDigests digests;
   const std::uint32_t end = (units + kLanes - 1) / kLanes * kLanes;  // a warp's threads stay together
   for (std::uint32_t unit = threadIdx.x; unit < end; unit += blockDim.x) {
     if (unit < units) send_unit(part, given, step, unit);
-    if (records) digest_given(digests, part, given, first + unit, unit < used);
+    if (record.wanted()) digest_given(record, part, given, first + unit, unit < used);
     const std::uint32_t next = unit + blockDim.x;
     given = next < used ? load_given(part, (first + next) * kUnit) : Given{};
   }
+  if (record.wanted()) record.reserve();
   const Unit folder(a.fold);
   bool complete = true;
   for (std::uint32_t unit = threadIdx.x; unit < end; unit += blockDim.x) {
@@ -218,11 +221,11 @@ __global__ void __launch_bounds__(kPacketThreads)
       store_unit(part.receive, at, shard, result);
       result = within(result, at, shard);
     }
-    if (records && part.receive != nullptr) digests.add_output(first + unit, result, unit < used);
+    if (record.wanted() && part.receive != nullptr) record.add_output(first + unit, result, unit < used);
   }
   // The counter was read before the barrier above.
   if (threadIdx.x == 0 && complete) *counter = step;
-  if (records && __syncthreads_and(static_cast<int>(complete)) != 0) digests.finish(a.recording);
+  if (record.wanted()) record.finish(__syncthreads_and(static_cast<int>(complete)) != 0);
 }
 
 }  // namespace detccl::device::cuda::peer
