@@ -56,7 +56,7 @@ struct Accumulator {
   fingerprint::Sums input, output;
   std::uint64_t blocks = 0;  ///< of the kernel that writes the record that have added their part
   std::uint64_t failed = 0;  ///< of those, that have not come to their end
-  Reserved place;            ///< where a block has taken one before the end
+  Reserved place = {};       ///< where a block has taken one before the end
 };
 
 /// An operation that is to be recorded: the arguments of write_record().

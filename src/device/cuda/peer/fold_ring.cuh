@@ -206,8 +206,7 @@ __device__ bool fold_tiles(const Places& places, const FoldRing& ring,
       }
     }
     bulk::fence_shared();
-    __syncwarp();
-    if (folder % kWarp == 0) bulk::arrive(&ring.folded[c.place()]);
+    bulk::arrive(&ring.folded[c.place()]);
   }
   return true;
 }

@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__
     for (std::uint64_t& barrier : shared.fold_loaded)
       bulk::init(&barrier, 1);
     for (std::uint64_t& barrier : shared.folded)
-      bulk::init(&barrier, kFolders / kWarp);
+      bulk::init(&barrier, kFolders);
     bulk::fence_shared();
 #endif
   }
