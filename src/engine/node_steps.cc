@@ -50,10 +50,12 @@ NodeSteps NodeWay::steps(const Reduction& call, std::uint32_t rank, std::size_t 
     first.send = input + from * element;
     first.receive = output + to * element;
     first.count = count;
+    first.root = 0;
     steps.within.push_back(first);
     Reduction second = call;
     second.send = second.receive = first.receive;
     second.count = count;
+    second.root = 0;
     second.divisor = ranks;
     steps.between.push_back(second);
   };

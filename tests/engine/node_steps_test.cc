@@ -149,7 +149,7 @@ TEST_F(NodeStepsTest, GiveTheContractsBits) {
     EXPECT_GT(some, 50);
 }
 
-/// What is not taken would have other bits: the rule is not stricter than it has to be.
+/// What is not taken would have other bits.
 TEST_F(NodeStepsTest, WiderResultsOfNodesWouldBeRounded) {
   const NodeWay way = way_of("tree", 4, 4);
   Case c;

@@ -41,7 +41,7 @@ std::vector<Hello> hosts_of(std::size_t hosts, std::size_t ranks) {
 
 TEST(NodeChoice, NodesAreTheHosts) {
   const Configuration c = asks_for("hier(peer,halving)");
-  for (const std::size_t hosts : {2, 3, 5, 16}) {
+  for (const std::size_t hosts : {2U, 3U, 5U, 16U}) {
     for (const std::uint32_t ranks : {2U, 4U, 8U}) {
       const NodeChoice choice = choose_nodes(c, hosts_of(hosts, ranks));
       EXPECT_EQ(choice.size, ranks) << hosts;
