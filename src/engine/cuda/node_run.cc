@@ -99,6 +99,7 @@ void NodeRun::enqueue(std::span<const Work> work) {
       for (const Reduction& call : calls.back().steps.between)
         between.back().calls.push_back({call, stream, {}});
     }
+    if (calls.empty()) return;
     std::for_each(calls.begin(), calls.end(), begin);
     cuda::enqueue(between);
     collect(calls);
