@@ -109,8 +109,13 @@ Planner::Planner(const Settings& settings, std::uint32_t rank, std::uint32_t ran
 Planner::~Planner() = default;
 
 device::host::Arithmetic Planner::arithmetic(const Reduction& call) const {
-  return {call.type, call.op,     settings_.contract.order, settings_.contract.accumulate,
-          ranks_,    call.scalar, call.scalar_memory};
+  return {call.type,
+          call.op,
+          settings_.contract.order,
+          settings_.contract.accumulate,
+          call.divisor != 0 ? call.divisor : ranks_,
+          call.scalar,
+          call.scalar_memory};
 }
 
 const Choice& Planner::choice(const Reduction& call) {

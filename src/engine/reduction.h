@@ -69,6 +69,7 @@ struct Reduction {
   std::uint32_t root = 0;
   const void* scalar_memory = nullptr;       ///< GPU only: where the factor is read instead when a fold runs
   std::optional<plan::Schedule> schedule{};  ///< instead of the settings'
+  std::uint32_t divisor = 0;                 ///< avg's, if it is not the number of ranks
 };
 
 /// The rule: the schedule for `message_bytes` (reduce_scatter: all shards together) over n ranks:

@@ -62,7 +62,8 @@ ncclResult_t find_peers(Communicator& communicator, std::unique_ptr<transport::E
   const Configuration& configuration = runtime().environment.configuration();
   std::string problem;
   std::unique_ptr<transport::UcxWorker> worker = make_worker(problem);
-  if (configuration.peer) problem = "DETCCL_SCHEDULE=peer needs GPUs";
+  if (configuration.peer || configuration.rails)
+    problem = fmt::format("DETCCL_SCHEDULE={} needs GPUs", schedule_name(configuration));
   const std::string address = worker != nullptr ? worker->address() : "";
 
   Hello own = make_hello(configuration, address.size(), problem);

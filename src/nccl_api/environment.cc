@@ -83,6 +83,14 @@ void Environment::take(std::string_view name, std::string_view value) {
   if (!variable->parse(value, configuration_)) problems_.push_back(not_allowed(*variable, value));
 }
 
+std::string schedule_name(const Configuration& c) {
+  if (c.peer) return "peer";
+  if (!c.schedule) return "auto";
+  if (!c.rails) return plan::name(*c.schedule);
+  const std::string group = c.schedule->group == 0 ? "" : fmt::format("/{}", c.schedule->group);
+  return fmt::format("hier(peer,{}){}", plan::name(*c.rails), group);
+}
+
 void Environment::check_combinations() {
   const auto& contract = configuration_.contract;
   const auto& schedule = configuration_.schedule;
@@ -91,14 +99,17 @@ void Environment::check_combinations() {
         fmt::format("DETCCL_SCHEDULE=peer cannot carry out DETCCL_CONTRACT={}, which has blocks",
                     contract::to_string(contract)));
   }
-  if (problems_.empty() && configuration_.peer && configuration_.peer_blocks == 0u)
-    problems_.emplace_back("DETCCL_SCHEDULE=peer needs blocks: DETCCL_PEER_BLOCKS=0 leaves them out");
+  const bool peer = configuration_.peer || configuration_.rails;
+  if (problems_.empty() && peer && configuration_.peer_blocks == 0u) {
+    problems_.push_back(fmt::format("DETCCL_SCHEDULE={} needs blocks: DETCCL_PEER_BLOCKS=0 leaves them out",
+                                    schedule_name(configuration_)));
+  }
   if (!problems_.empty() || !schedule || plan::supports(*schedule, contract)) return;
   problems_.push_back(
       fmt::format("DETCCL_SCHEDULE={} cannot carry out DETCCL_CONTRACT={}; allowed: gather or direct with "
                   "any contract, ring with "
                   "linear, tree, halving and hier with tree",
-                  plan::name(*schedule), contract::to_string(contract)));
+                  schedule_name(configuration_), contract::to_string(contract)));
 }
 
 void Environment::read_tuning() {

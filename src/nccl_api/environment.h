@@ -29,7 +29,9 @@ enum class LogLevel : std::uint8_t { error, warn, info, debug };
 /// What the environment asks for.
 struct Configuration {
   contract::Contract contract;
-  std::optional<plan::Schedule> schedule;    ///< nothing: chosen by size and contract
+  std::optional<plan::Schedule> schedule;  ///< nothing: chosen by size and contract
+  /// Schedule hier(peer,X): X. `schedule` is then hier(direct,X), for what does not go over peer memory.
+  std::optional<plan::Schedule> rails;
   bool peer = false;                         ///< schedule peer: kernels over peer memory, GPUs only
   std::optional<std::uint32_t> peer_blocks;  ///< of those kernels; 0: none unless `peer`; nothing: chosen
   std::size_t chunk_bytes = 0;               ///< 0: chosen
@@ -54,6 +56,9 @@ struct Configuration {
   std::uint32_t profiler_calibrate = 0;         ///< so many of each class also run natively; 0: none
   std::uint32_t profiler_phases = 0;            ///< on GPUs: of one of so many, the phases; 0: of none
 };
+
+/// As one would write it in DETCCL_SCHEDULE.
+std::string schedule_name(const Configuration& configuration);
 
 struct Variable {
   std::string_view name;           ///< DETCCL_…

@@ -64,7 +64,7 @@ Hello make_hello(const Configuration& c, std::size_t address_bytes, std::string_
   hello.magic = kMagic;
   assign(hello.settings[0], DETCCL_VERSION);
   assign(hello.settings[1], contract::to_string(c.contract));
-  assign(hello.settings[2], c.schedule ? plan::name(*c.schedule) : c.peer ? "peer" : "auto");
+  assign(hello.settings[2], schedule_name(c));
   assign(hello.settings[3], c.chunk_bytes == 0 ? "auto" : fmt::to_string(c.chunk_bytes));
   assign(hello.settings[4], c.prove ? "1" : "0");
   assign(hello.settings[5], c.scratch_bytes == 0 ? "auto" : fmt::to_string(c.scratch_bytes));

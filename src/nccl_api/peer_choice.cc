@@ -35,11 +35,16 @@ std::string objection(const Configuration& c, std::size_t ranks) {
   return "";
 }
 
-std::string objection(std::span<const Hello> hellos) {
+std::string find_other_host(std::span<const Hello> hellos) {
   for (std::size_t rank = 1; rank < hellos.size(); ++rank) {
     if (hellos[rank].host != hellos[0].host) return fmt::format("rank {} is on another host", rank);
   }
-  return find_shared(hellos);
+  return "";
+}
+
+std::string objection(std::span<const Hello> hellos) {
+  const std::string other = find_other_host(hellos);
+  return other.empty() ? find_shared(hellos) : other;
 }
 
 /// NCCL's word for links between GPUs of a host. It may differ between ranks.
@@ -58,17 +63,22 @@ std::optional<std::string> find_ban() {
 }  // namespace
 
 bool may_choose_peers(const Configuration& c, std::size_t ranks) {
+  if (c.rails) return ranks > 1;
   return ranks > 1 && !c.schedule && (c.peer || objection(c, ranks).empty());
+}
+
+std::uint32_t peer_blocks(const Configuration& c, std::span<const Hello> hellos) {
+  return c.peer_blocks.value_or(find_shared(hellos).empty() ? kPeerBlocks : kPeerBlocksShared);
 }
 
 PeerChoice choose_peers(const Configuration& c, std::span<const Hello> hellos) {
   PeerChoice choice;
-  if (hellos.size() < 2 || c.schedule) return choice;
-  if (!c.peer) choice.why = objection(c, hellos.size());
-  if (!c.peer && choice.why.empty()) choice.why = objection(hellos);
+  if (hellos.size() < 2 || (c.schedule && !c.rails)) return choice;
+  if (!c.peer && !c.rails) choice.why = objection(c, hellos.size());
+  if (!c.peer && choice.why.empty()) choice.why = c.rails ? find_other_host(hellos) : objection(hellos);
+  if (c.rails && c.contract.block != 0) choice.why = "the contract has blocks";
   choice.peer = choice.why.empty();
-  if (choice.peer)
-    choice.blocks = c.peer_blocks.value_or(find_shared(hellos).empty() ? kPeerBlocks : kPeerBlocksShared);
+  if (choice.peer) choice.blocks = peer_blocks(c, hellos);
   return choice;
 }
 

@@ -24,8 +24,11 @@ struct PeerChoice {
 bool may_choose_peers(const Configuration& configuration, std::size_t ranks);
 
 /// From what all ranks know of each other, so that all come to the same. `hellos`: of the communicator's
-/// ranks, in order; none for one rank.
+/// ranks, in order; none for one rank. With a schedule hier(peer,X): for a communicator within one node.
 PeerChoice choose_peers(const Configuration& configuration, std::span<const Hello> hellos);
+
+/// Of a rank's kernel over peer memory among the ranks of `hellos`, all of one host.
+std::uint32_t peer_blocks(const Configuration& configuration, std::span<const Hello> hellos);
 
 /// Why schedule auto does without, as far as only rank `rank` can tell: its GPU is not joined with all others
 /// by NVLink, or `nvml` does not say so, or NCCL is told not to use such links. Nothing: it need not.

@@ -45,6 +45,7 @@ Teller::~Teller() {
 }
 
 std::string Teller::schedule_of(const engine::Reduction& call) {
+  if (nodes_ && nodes_->takes(call)) return nodes_->name();
   return peer_ ? "peer" : plan::name(chooser_.choose(call).schedule);
 }
 

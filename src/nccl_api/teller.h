@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "engine/choice.h"
+#include "engine/node_steps.h"
 #include "engine/reduction.h"
 #include "profile/operation.h"
 
@@ -21,6 +23,8 @@ class Teller {
   Teller(const engine::Settings& settings, std::uint64_t communicator, std::uint32_t rank,
          std::uint32_t ranks, bool peer)
       : chooser_(settings, ranks), communicator_(communicator), rank_(rank), ranks_(ranks), peer_(peer) {}
+  /// Its AllReduces go over nodes where they can.
+  void goes_over_nodes(const engine::NodeWay& way) { nodes_ = way; }
   ~Teller();  ///< tells that the communicator has ended
   Teller(const Teller&) = delete;
   Teller& operator=(const Teller&) = delete;
@@ -37,6 +41,7 @@ class Teller {
   const std::uint64_t communicator_;
   const std::uint32_t rank_, ranks_;
   const bool peer_;
+  std::optional<engine::NodeWay> nodes_;
 };
 
 }  // namespace detccl::nccl_api

@@ -53,6 +53,19 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> parse_range(std::string_v
   return std::pair(static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last));
 }
 
+/// "hier(peer,X)" or "hier(peer,X)/G".
+bool take_peer_hierarchy(std::string_view text, Configuration& c) {
+  constexpr std::string_view kStart = "hier(peer,";
+  const std::size_t end = text.rfind(')');
+  if (!text.starts_with(kStart) || end == std::string_view::npos || end < kStart.size()) return false;
+  const std::string between(text.substr(kStart.size(), end - kStart.size()));
+  // Plans go by `direct` between nodes where these gather.
+  const std::string plans = between == "gather" ? "direct" : between;
+  c.schedule = plan::parse_schedule("hier(direct," + plans + std::string(text.substr(end)));
+  if (c.schedule) c.rails = plan::parse_schedule(between);
+  return c.rails.has_value();
+}
+
 }  // namespace
 
 bool take_contract(std::string_view text, Configuration& c) {
@@ -62,9 +75,10 @@ bool take_contract(std::string_view text, Configuration& c) {
 }
 
 bool take_schedule(std::string_view text, Configuration& c) {
+  c.rails.reset();
   c.schedule = plan::parse_schedule(text);
   c.peer = text == "peer";
-  return c.schedule || c.peer || text == "auto";
+  return c.schedule || c.peer || text == "auto" || take_peer_hierarchy(text, c);
 }
 
 bool take_peer_blocks(std::string_view text, Configuration& c) {

@@ -13,11 +13,14 @@ constexpr std::array kVariables = {
              "The contract: in which order and precision the ranks' values combine.", take_contract},
     Variable{
         "DETCCL_SCHEDULE", "auto",
-        "auto|gather|direct|ring|tree|halving[:R]|peer|hier(A,B)/G, A and B direct or halving[:R]",
+        "auto|gather|direct|ring|tree|halving[:R]|peer|hier(A,B)/G, A and B direct or "
+        "halving[:R]|hier(peer,X)/G, "
+        "X direct, halving[:R] or gather",
         "How the values travel; it never changes the bits. ring needs a linear contract, tree, halving and "
         "hier "
         "a tree one. hier goes by A within aligned groups of G ranks, a power of two, and by B between them. "
         "peer: one kernel of each rank that reads and writes the others' memory, up to 8 ranks of one host. "
+        "hier(peer,X): AllReduces go by such kernels within nodes, and by X between them. "
         "auto: peer where every rank has a GPU of its own and NVLink joins them, else by size.",
         take_schedule},
     Variable{"DETCCL_PEER_BLOCKS", "auto", "auto, or a number, 0 to 64",

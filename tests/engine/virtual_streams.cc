@@ -58,14 +58,12 @@ struct Lane {
 };
 
 struct Rank {
-  Rank(const std::vector<Case>& cases, std::uint32_t rank, bool gathers) {
-    const engine::Settings& settings = cases.front().settings;
-    TaskSource source(settings, rank, cases.front().ranks, gathers);
+  Rank(const engine::Settings& settings, std::uint32_t rank, std::uint32_t ranks,
+       const std::vector<engine::Reduction>& calls, bool gathers) {
+    TaskSource source(settings, rank, ranks, gathers);
     std::vector<Task> tasks;
-    for (const Case& c : cases) {
-      buffers.push_back(std::make_unique<Buffers>(c, rank));
-      source.append(buffers.back()->call(), tasks);
-    }
+    for (const engine::Reduction& call : calls)
+      source.append(call, tasks);
     auto batches = engine::stream::deal(std::move(tasks), settings.scratch_limit, settings.lanes);
     const auto count = static_cast<std::uint32_t>(batches.size());
     const std::size_t each = engine::stream::lane_scratch(settings.scratch_limit, count);
@@ -77,7 +75,6 @@ struct Rank {
       lanes.push_back({std::move(batches[lane]), scratch.data() + lane * each, {}, {}});
   }
 
-  std::vector<std::unique_ptr<Buffers>> buffers;
   std::vector<std::byte> scratch;
   std::vector<Lane> lanes;
 };
@@ -163,10 +160,13 @@ std::string run_lanes(const std::vector<std::vector<Lane*>>& lanes, Random& rand
 
 }  // namespace
 
-StreamResults run_streams(const std::vector<Case>& cases, bool gathers, Random& random) {
+StreamResults run_calls(const engine::Settings& settings,
+                        const std::vector<std::vector<engine::Reduction>>& calls, bool gathers,
+                        Random& random) {
+  const auto count = static_cast<std::uint32_t>(calls.size());
   std::vector<std::unique_ptr<Rank>> ranks;
-  for (std::uint32_t r = 0; r < cases.front().ranks; ++r)
-    ranks.push_back(std::make_unique<Rank>(cases, r, gathers));
+  for (std::uint32_t r = 0; r < count; ++r)
+    ranks.push_back(std::make_unique<Rank>(settings, r, count, calls[r], gathers));
   StreamResults results;
   results.lanes = ranks[0]->lanes.size();
   results.overlapped = ranks[0]->lanes[0].batch.overlapped();
@@ -181,17 +181,30 @@ StreamResults run_streams(const std::vector<Case>& cases, bool gathers, Random& 
       if (rank->lanes[lane].batch.ticks() != ranks[0]->lanes[lane].batch.ticks())
         results.failure = "ranks differ in their ticks";
     }
-    if (rank->scratch.size() > cases.front().settings.scratch_limit) results.failure = "too much scratch";
+    if (rank->scratch.size() > settings.scratch_limit) results.failure = "too much scratch";
   }
   if (results.failure.empty()) results.failure = run_lanes(lanes, random);
   for (const auto& rank : ranks)
     for (Lane& lane : rank->lanes)
       run_late(lane, lane.late.size());
+  return results;
+}
+
+StreamResults run_streams(const std::vector<Case>& cases, bool gathers, Random& random) {
+  std::vector<std::vector<std::unique_ptr<Buffers>>> buffers(cases.front().ranks);
+  std::vector<std::vector<engine::Reduction>> calls(cases.front().ranks);
+  for (std::uint32_t r = 0; r < cases.front().ranks; ++r) {
+    for (const Case& c : cases) {
+      buffers[r].push_back(std::make_unique<Buffers>(c, r));
+      calls[r].push_back(buffers[r].back()->call());
+    }
+  }
+  StreamResults results = run_calls(cases.front().settings, calls, gathers, random);
   results.outputs.resize(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    for (const auto& rank : ranks) {
-      results.outputs[i].push_back(rank->buffers[i]->output());
-      if (results.failure.empty()) results.failure = rank->buffers[i]->damage();
+    for (const auto& rank : buffers) {
+      results.outputs[i].push_back(rank[i]->output());
+      if (results.failure.empty()) results.failure = rank[i]->damage();
     }
   }
   return results;

@@ -17,6 +17,11 @@ struct StreamResults {
   std::size_t lanes = 1;
 };
 
+/// Each rank's calls, in one batch; `outputs` stay empty.
+StreamResults run_calls(const engine::Settings& settings,
+                        const std::vector<std::vector<engine::Reduction>>& calls, bool gathers,
+                        Random& random);
+
 /// The cases, which have the same ranks and settings, in one batch. `gathers`: whether all-gathers are used.
 StreamResults run_streams(const std::vector<Case>& cases, bool gathers, Random& random);
 

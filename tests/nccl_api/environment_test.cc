@@ -107,6 +107,44 @@ TEST(Environment, TakesTheScheduleOverPeerMemory) {
     EXPECT_EQ(read({bad}).problems().size(), 1u) << bad;
 }
 
+TEST(Environment, TakesPeerMemoryWithinNodesAndPlansBetweenThem) {
+  const auto take = [](const std::string& value) {
+    const Environment e = read({"DETCCL_SCHEDULE=" + value});
+    EXPECT_TRUE(e.problems().empty()) << value;
+    EXPECT_EQ(schedule_name(e.configuration()), value);
+    return e.configuration();
+  };
+  Configuration c = take("hier(peer,halving)");
+  EXPECT_FALSE(c.peer);
+  EXPECT_EQ(c.rails, plan::Schedule::halving);
+  EXPECT_EQ(c.schedule, plan::hier(plan::Kind::direct, plan::Kind::halving, 0));
+  c = take("hier(peer,halving:8)/4");
+  EXPECT_EQ(c.rails, plan::halving_by(8));
+  EXPECT_EQ(c.schedule, plan::hier(plan::Kind::direct, plan::Kind::halving, 4, 8));
+  c = take("hier(peer,gather)/2");
+  EXPECT_EQ(c.rails, plan::Schedule::gather);
+  EXPECT_EQ(c.schedule, plan::hier(plan::Kind::direct, plan::Kind::direct, 2));
+  for (const char* other :
+       {"peer", "auto", "gather", "halving:8", "hier(direct,direct)", "hier(direct,halving:8)/8"})
+    EXPECT_FALSE(take(other).rails) << other;
+  for (const char* bad : {"hier(peer)", "hier(peer,)", "hier(peer,ring)", "hier(peer,tree)",
+                          "hier(peer,peer)", "hier(peer,direct", "hier(peer,direct)/3", "hier(peer,direct)/",
+                          "hier(peer,halving:3)", "hier(direct,peer)", "hier(direct,gather)",
+                          "hier(peer,hier(direct,direct)/2)/4", "hier(peer,direct))"}) {
+    EXPECT_EQ(read({std::string("DETCCL_SCHEDULE=") + bad}).problems().size(), 1u) << bad;
+  }
+  const std::string schedule = "DETCCL_SCHEDULE=hier(peer,direct)";
+  for (const char* contract : {"tree", "tree:native", "tree:wide/2", "tree:wide/64"})
+    EXPECT_TRUE(read({schedule, std::string("DETCCL_CONTRACT=") + contract}).problems().empty()) << contract;
+  const auto linear = read({schedule, "DETCCL_CONTRACT=linear"}).problems();
+  ASSERT_EQ(linear.size(), 1u);
+  EXPECT_EQ(linear[0].find("DETCCL_SCHEDULE=hier(peer,direct) cannot carry out DETCCL_CONTRACT=linear"), 0u);
+  const auto without = read({schedule, "DETCCL_PEER_BLOCKS=0"}).problems();
+  ASSERT_EQ(without.size(), 1u);
+  EXPECT_EQ(without[0],
+            "DETCCL_SCHEDULE=hier(peer,direct) needs blocks: DETCCL_PEER_BLOCKS=0 leaves them out");
+}
+
 TEST(Environment, TakesWhatTracesAndGpusAreTold) {
   const Configuration c =
       read({"DETCCL_TRACE=chunks:64", "DETCCL_TRACE_DIR=/a b", "DETCCL_TRACE_STEPS=100-120",

@@ -135,4 +135,17 @@ void PeerGroup::finish(cudaStream_t stream) {
   finished_ = failure() == peer::Failure::none;
 }
 
+std::unique_ptr<PeerGroup> make_peers(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks,
+                                      bool gathers, Reserve& reserve, transport::NcclExchange& exchange) {
+  std::unique_ptr<PeerGroup> peers;
+  try {
+    peers = std::make_unique<PeerGroup>(settings, rank, ranks, gathers, reserve, exchange);
+  } catch (const std::invalid_argument&) {
+    settings.meet();  // what it had has been freed
+    throw;
+  }
+  settings.meet();
+  return peers;
+}
+
 }  // namespace detccl::engine::cuda

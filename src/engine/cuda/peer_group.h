@@ -75,4 +75,8 @@ class PeerGroup {
   bool finished_ = false;
 };
 
+/// As PeerGroup(); the communicator's ranks in this process meet at the end.
+std::unique_ptr<PeerGroup> make_peers(const PeerSettings& settings, std::uint32_t rank, std::uint32_t ranks,
+                                      bool gathers, Reserve& reserve, transport::NcclExchange& exchange);
+
 }  // namespace detccl::engine::cuda

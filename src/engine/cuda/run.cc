@@ -2,9 +2,11 @@
 #include "engine/cuda/run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "device/cuda/fold.h"
+#include "engine/cuda/node_run.h"
 #include "engine/cuda/scaled_run.h"
 
 namespace detccl::engine::cuda {
@@ -184,14 +186,16 @@ void enqueue_on_peers(std::span<const Work> work) {
   }
 }
 
-void enqueue_batch(std::span<const Work> work) {
+/// Each one's calls go the same way.
+void enqueue_alike(std::span<const Work> work) {
   enqueue_on_peers(work);
+  NodeRun::enqueue(work);
   std::vector<std::unique_ptr<Run>> runs;
   std::uint32_t ticks = 0;
   std::size_t lanes = 0;
   const transport::NcclFunctions* functions = nullptr;
   for (const Work& one : work) {
-    if (one.engine->peers() != nullptr) continue;
+    if (one.engine->peers() != nullptr || NodeRun::takes(one)) continue;
     runs.push_back(std::make_unique<Run>(one));
     ticks = std::max(ticks, runs.back()->ticks());
     lanes = std::max(lanes, runs.back()->lanes());
@@ -225,6 +229,25 @@ void enqueue_batch(std::span<const Work> work) {
     }
   }
   each(with[0], [](Run& run) { run.end(); });
+}
+
+/// The k-th batches of all of them, for each k in turn.
+void enqueue_in_turn(const std::vector<std::vector<Work>>& batches) {
+  for (std::size_t k = 0, most = 1; k < most; ++k) {
+    std::vector<Work> turn;
+    for (const std::vector<Work>& of_one : batches) {
+      most = std::max(most, of_one.size());
+      if (k < of_one.size()) turn.push_back(of_one[k]);
+    }
+    enqueue_alike(turn);
+  }
+}
+
+void enqueue_batch(std::span<const Work> work) {
+  if (!NodeRun::any(work)) return enqueue_alike(work);
+  std::vector<std::vector<Work>> batches;
+  std::transform(work.begin(), work.end(), std::back_inserter(batches), NodeRun::cut);
+  enqueue_in_turn(batches);
 }
 
 }  // namespace

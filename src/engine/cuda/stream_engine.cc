@@ -55,13 +55,18 @@ StreamEngine::StreamEngine(const Settings& settings, std::uint32_t rank, std::ui
 }
 
 void StreamEngine::use_peers(const PeerSettings& settings) {
-  try {
-    peers_ = std::make_unique<PeerGroup>(settings, rank_, ranks_, gathers_, *reserve_, *exchanges_.front());
-  } catch (const std::invalid_argument&) {
-    settings.meet();  // what it had has been freed
-    throw;
-  }
-  settings.meet();
+  peers_ = make_peers(settings, rank_, ranks_, gathers_, *reserve_, *exchanges_.front());
+}
+
+std::vector<transport::NcclExchange*> StreamEngine::exchanges() const {
+  std::vector<transport::NcclExchange*> all;
+  for (const auto& lane : exchanges_)
+    if (lane != nullptr) all.push_back(lane.get());
+  if (nodes_ == nullptr) return all;
+  all.push_back(nodes_->exchange.get());
+  const auto rails = nodes_->rails->exchanges();
+  all.insert(all.end(), rails.begin(), rails.end());
+  return all;
 }
 
 bool StreamEngine::records(const Reduction& call) const {
@@ -71,24 +76,40 @@ bool StreamEngine::records(const Reduction& call) const {
 
 /// At the same time: an abort frees memory, which waits for the kernels of all of them.
 void StreamEngine::abort() {
+  const std::vector<transport::NcclExchange*> all = exchanges();
   std::vector<std::thread> others;
-  for (std::size_t lane = 1; lane < exchanges_.size(); ++lane) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
     try {
-      others.emplace_back([this, lane] { exchanges_[lane]->abort(); });
+      others.emplace_back([exchange = all[i]] { exchange->abort(); });
     } catch (const std::system_error&) {  // no thread: one after the other then
-      exchanges_[lane]->abort();
+      all[i]->abort();
     }
   }
-  if (exchanges_.front() != nullptr) exchanges_.front()->abort();
+  if (!all.empty()) all.front()->abort();
   for (std::thread& other : others)
     other.join();
 }
 
 void StreamEngine::finish_peers() {
-  if (peers_ == nullptr || peers_->failure() != device::cuda::peer::Failure::none) return;
+  PeerGroup* const peers = waiting_peers();
+  if (peers == nullptr || peers->failure() != device::cuda::peer::Failure::none) return;
   const cudaStream_t stream = reserve_->side_streams.get(0);
   order_.before(stream, 0);
-  peers_->finish(stream);
+  peers->finish(stream);
+}
+
+void all_gather(transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+                std::byte* all, std::size_t bytes, cudaStream_t stream) {
+  std::byte* const mine = all + rank * bytes;
+  if (gathers) {
+    exchange.all_gather(mine, all, bytes, stream);
+    return;
+  }
+  for (std::uint32_t k = 1; k < ranks; ++k) {
+    const std::uint32_t to = (rank + k) % ranks, from = (rank + ranks - k) % ranks;
+    exchange.receive(from, all + from * bytes, bytes, stream);
+    exchange.send(to, mine, bytes, stream);
+  }
 }
 
 void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::uint32_t rank,
@@ -96,18 +117,10 @@ void all_gather_host(Reserve& reserve, transport::NcclExchange& exchange, std::u
   const Memory& memory = reserve.greeting;
   if (memory.size() < bytes * ranks) throw std::invalid_argument("all_gather_host: too little memory");
   const cudaStream_t stream = reserve.side_streams.get(0);
-  std::byte* mine = memory.data() + rank * bytes;
-  check(cudaMemcpyAsync(mine, own, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(memory.data() + rank * bytes, own, bytes, cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync");
   transport::NcclGroup group(exchange.functions());
-  if (gathers) {
-    exchange.all_gather(mine, memory.data(), bytes, stream);
-  } else {
-    for (std::uint32_t k = 1; k < ranks; ++k) {
-      const std::uint32_t to = (rank + k) % ranks, from = (rank + ranks - k) % ranks;
-      exchange.receive(from, memory.data() + from * bytes, bytes, stream);
-      exchange.send(to, mine, bytes, stream);
-    }
-  }
+  all_gather(exchange, rank, ranks, gathers, memory.data(), bytes, stream);
   group.end();
   check(cudaMemcpyAsync(all, memory.data(), bytes * ranks, cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync");
@@ -136,6 +149,19 @@ void StreamEngine::warm_up() {
       run(choose_schedule(settings_, ranks_, count * sizeof(float)), count, lane);
     for (const plan::Schedule& schedule : tuned_schedules(settings_, ranks_))
       run(schedule, counts.front(), lane);
+  }
+  if (nodes_ != nullptr) warm_up_nodes(stream);
+}
+
+void StreamEngine::warm_up_nodes(cudaStream_t stream) {
+  nodes_->rails->warm_up();
+  const std::uint32_t size = nodes_->way.size;
+  constexpr std::size_t kUnit = 16;
+  for (const std::size_t bytes : {kUnit, reserve_->greeting.size() / size / kUnit * kUnit}) {
+    transport::NcclGroup group(nodes_->exchange->functions());
+    all_gather(*nodes_->exchange, rank_ % size, size, gathers_, reserve_->greeting.data(), bytes, stream);
+    group.end();
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/cuda/node_group.h"
 #include "engine/cuda/order.h"
 #include "engine/cuda/peer_group.h"
 #include "engine/stream/task_source.h"
@@ -55,7 +56,7 @@ class StreamEngine {
                std::unique_ptr<transport::NcclExchange> exchange, std::unique_ptr<Reserve> reserve);
   /// What nothing has ended is aborted.
   ~StreamEngine() {
-    if (exchanges_.size() > 1) abort();
+    if (exchanges_.size() > 1 || nodes_ != nullptr) abort();
   }
   StreamEngine(const StreamEngine&) = delete;
   StreamEngine& operator=(const StreamEngine&) = delete;
@@ -69,7 +70,9 @@ class StreamEngine {
   void add_lane(std::unique_ptr<transport::NcclExchange> exchange) {
     exchanges_.push_back(std::move(exchange));
   }
+  bool gathers() const { return gathers_; }
   Order& order() { return order_; }
+  Reserve& reserve() { return *reserve_; }
 
   /// From now on reductions go over peer memory. Collective, over two ranks or more, before warm_up(). Throws
   /// as PeerGroup().
@@ -78,16 +81,29 @@ class StreamEngine {
   PeerGroup* peers() const { return peers_.get(); }
   /// Whether the reduction's kernel can record it. Any thread.
   bool records(const Reduction& call) const;
-  /// The end of a sound engine, before its exchange's. Waits.
+
+  /// From now on AllReduces go over nodes where they can. Before warm_up(), the same on every rank.
+  void use_nodes(std::unique_ptr<NodeGroup> nodes) { nodes_ = std::move(nodes); }
+  /// Null: they do not.
+  NodeGroup* nodes() const { return nodes_.get(); }
+
+  /// Whose kernels may wait for other ranks': peers(), or the node's. Null: none's.
+  PeerGroup* waiting_peers() const { return nodes_ != nullptr ? nodes_->peers.get() : peers_.get(); }
+  /// Its end in a sound engine, before the exchanges'. Waits.
   void finish_peers();
 
-  /// Of all lanes' exchanges. Any thread.
+  /// All there are: the lanes', the node's, the rails'. In the same order on every rank.
+  std::vector<transport::NcclExchange*> exchanges() const;
+  /// Of all exchanges. Any thread.
   void abort();
 
   /// Connects to the peers that reductions need. Waits. Collective.
   void warm_up();
 
  private:
+  void warm_up_nodes(cudaStream_t stream);
+
+  friend class NodeRun;
   friend class Run;
   friend class ScaledRun;
   friend class PeerRun;
@@ -103,7 +119,13 @@ class StreamEngine {
   Event joined_, exchanged_;
   std::array<Event, kFoldEvents> folded_;  ///< by tick
   std::unique_ptr<PeerGroup> peers_;
+  std::unique_ptr<NodeGroup> nodes_;
 };
+
+/// To everyone everyone's `bytes` bytes, in rank order, of which the own ones are in their place. Within an
+/// NcclGroup.
+void all_gather(transport::NcclExchange& exchange, std::uint32_t rank, std::uint32_t ranks, bool gathers,
+                std::byte* all, std::size_t bytes, cudaStream_t stream);
 
 /// Everyone's `bytes` bytes of host memory, in rank order; reserve.greeting takes those of all. Waits.
 /// Nothing else may be under way.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,11 +11,11 @@
 #include "nccl_api/connect.h"
 #include "nccl_api/fabric.h"
 #include "nccl_api/gpu/gpu_border.h"
+#include "nccl_api/gpu/nodes.h"
+#include "nccl_api/gpu/peers.h"
 #include "nccl_api/gpu/shadow.h"
 #include "nccl_api/hello.h"
 #include "nccl_api/log.h"
-#include "nccl_api/meeting.h"
-#include "nccl_api/nvml.h"
 #include "nccl_api/peer_choice.h"
 #include "nccl_api/runtime.h"
 #include "nccl_api/settings.h"
@@ -32,8 +29,6 @@ using engine::cuda::Reserve;
 using engine::cuda::StreamEngine;
 using engine::cuda::tolerate;
 using transport::NcclExchange;
-
-constexpr int kManyPeers = 32;
 
 /// Memory for the products of PreMulSums, bytes: longer ones go in pieces.
 constexpr std::size_t kProducts = std::size_t{8} << 20;
@@ -50,12 +45,7 @@ constexpr std::uint32_t kLaneBlocks = 64;
 /// the program's, and it is blocking whatever the program's is. A rank that is not `able` leaves it to the
 /// others, which then have one without it: an error on all of them.
 ncclResult_t split(Communicator& communicator, bool able, std::unique_ptr<NcclExchange>& exchange) {
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 1;
-  config.splitShare = 0;
-  config.commName = "DetCCL";
-  // All-to-all over the network is as fast as its connections; for many peers they take too much memory.
-  if (communicator.ranks() <= kManyPeers) config.nChannelsPerNetPeer = 4;
+  ncclConfig_t config = config_of_ours(communicator.ranks());
   const std::uint32_t lanes = runtime().environment.configuration().lanes;
   if (lanes > 1) config.maxCTAs = static_cast<int>(kLaneBlocks / lanes);
   ncclComm_t child = nullptr;
@@ -119,70 +109,6 @@ std::unique_ptr<Reserve> make_reserve(std::uint32_t ranks) {
                                    kProducts, may_choose_peers(c, ranks), settings.lanes);
 }
 
-/// The communicator's ranks that are threads of this process, on the host.
-std::shared_ptr<Meeting> meeting_of(std::span<const Hello> hellos, const Hello& own) {
-  const auto here = std::count_if(hellos.begin(), hellos.end(), [&own](const Hello& hello) {
-    return hello.host == own.host && hello.process == own.process;
-  });
-  return Meeting::get(communicator_number(hellos), static_cast<std::size_t>(here));
-}
-
-/// Of the current device.
-std::uint32_t multiprocessors() {
-  int device = 0, count = 0;
-  engine::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  engine::cuda::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-                      "cudaDeviceGetAttribute");
-  return static_cast<std::uint32_t>(count);
-}
-
-engine::cuda::PeerSettings peer_settings(const Configuration& c, std::span<const Hello> hellos,
-                                         std::size_t rank, std::uint32_t blocks) {
-  constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
-  // NCCL would wait for ever for a rank that is late.
-  const std::chrono::nanoseconds timeout = c.timeout.value_or(std::chrono::days(1));
-  engine::cuda::PeerSettings settings;
-  settings.blocks = blocks;
-  settings.timeout = timeout.count() == 0 ? kForEver : static_cast<std::uint64_t>(timeout.count());
-  settings.host = hellos[rank].host;
-  // The others learn of it with what else there may be.
-  std::optional<std::string> problem;
-  if (!c.peer) problem = find_obstacle(nvml(), hellos, rank);
-  if (!problem) problem = find_crowd(hellos, rank, blocks, multiprocessors());
-  settings.problem = problem.value_or("");
-  settings.meet = [meeting = meeting_of(hellos, hellos[rank])] { static_cast<void>(meeting->wait()); };
-  return settings;
-}
-
-/// Whether reductions go over peer memory from now on: every rank comes to the same.
-ncclResult_t use_peers(const Communicator& communicator, StreamEngine& engine,
-                       std::span<const Hello> hellos) {
-  const Configuration& c = runtime().environment.configuration();
-  PeerChoice choice = choose_peers(c, hellos);
-  if (choice.peer) {
-    try {
-      engine.use_peers(
-          peer_settings(c, hellos, static_cast<std::size_t>(communicator.rank()), choice.blocks));
-    } catch (const std::invalid_argument& reason) {
-      if (c.peer) {
-        return fail(ncclInvalidUsage, fmt::format("{}: DETCCL_SCHEDULE=peer cannot be: {}",
-                                                  communicator.name(), reason.what()));
-      }
-      choice.why = reason.what();
-    }
-  }
-  if (communicator.rank() != 0) return ncclSuccess;
-  if (engine.peers() != nullptr) {
-    log_line(LogLevel::info,
-             fmt::format("{}: reductions go over peer memory, in {} blocks, {} MB of it", communicator.name(),
-                         choice.blocks, (engine.peers()->layout().bytes() + (1 << 20) - 1) >> 20));
-  } else if (!choice.why.empty()) {
-    log_line(LogLevel::info, fmt::format("{}: reductions go by plans, not over peer memory: {}",
-                                         communicator.name(), choice.why));
-  }
-  return ncclSuccess;
-}
-
 /// Collective.
 ncclResult_t add_lanes(Communicator& communicator, StreamEngine& engine, std::uint32_t lanes) {
   while (engine.exchange() != nullptr && engine.lanes() < lanes) {
@@ -193,6 +119,16 @@ ncclResult_t add_lanes(Communicator& communicator, StreamEngine& engine, std::ui
   }
   if (engine.lanes() > 1 && communicator.rank() == 0)
     log_line(LogLevel::info, fmt::format("{}: {} lanes", communicator.name(), engine.lanes()));
+  return ncclSuccess;
+}
+
+ncclResult_t use_peers_or_nodes(const Communicator& communicator, StreamEngine& engine,
+                                const engine::Settings& settings, std::span<const Hello> hellos) {
+  const Configuration& c = runtime().environment.configuration();
+  if (!c.rails || hellos.size() < 2) return use_peers(communicator, engine, hellos);
+  const NodeChoice choice = choose_nodes(c, hellos);
+  if (choice.size == hellos.size()) return use_peers(communicator, engine, hellos);
+  use_nodes(communicator, engine, settings, choice, hellos);
   return ncclSuccess;
 }
 
@@ -228,7 +164,7 @@ ncclResult_t make_shadow(Communicator& communicator) {
   auto engine = std::make_unique<StreamEngine>(told, static_cast<std::uint32_t>(communicator.rank()),
                                                static_cast<std::uint32_t>(communicator.ranks()), gathers,
                                                std::move(exchange), std::move(reserve));
-  result = use_peers(communicator, *engine, hellos);
+  result = use_peers_or_nodes(communicator, *engine, settings, hellos);
   if (result == ncclSuccess && engine->peers() == nullptr)
     result = add_lanes(communicator, *engine, settings.lanes);
   if (result != ncclSuccess) return result;
@@ -237,6 +173,7 @@ ncclResult_t make_shadow(Communicator& communicator) {
       device, runtime().environment.configuration().profiler_phases, settings, communicator_number(hellos),
       static_cast<std::uint32_t>(communicator.rank()), static_cast<std::uint32_t>(communicator.ranks()),
       engine->peers() != nullptr);
+  if (engine->nodes() != nullptr) stopwatch->teller().goes_over_nodes(engine->nodes()->way);
   if (sampler != nullptr) sampler->begin(hellos, *engine, stopwatch->teller());
   communicator.set_gpu(std::make_shared<Shadow>(std::move(engine), std::move(stopwatch), std::move(sampler)));
   log_line(LogLevel::debug, fmt::format("{}: connected on GPU {}", communicator.name(), device));

@@ -24,10 +24,23 @@ constexpr transport::NcclFunctions kFunctions{
     .get_error_string = [](ncclResult_t code) { return real().GetErrorString(code); },
 };
 
+/// Peers over the network that may have several connections each.
+constexpr int kManyPeers = 32;
+
 }  // namespace
 
 const transport::NcclFunctions& nccl_functions() {
   return kFunctions;
+}
+
+ncclConfig_t config_of_ours(int ranks) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  config.splitShare = 0;
+  config.commName = "DetCCL";
+  // All-to-all over the network is as fast as its connections; for many peers they take too much memory.
+  if (ranks <= kManyPeers) config.nChannelsPerNetPeer = 4;
+  return config;
 }
 
 Shadow::~Shadow() {
@@ -62,25 +75,25 @@ ncclResult_t Shadow::after_native(cudaStream_t stream, bool later) {
 
 ncclResult_t Shadow::async_error() const {
   using device::cuda::peer::Failure;
-  if (engine_->peers() != nullptr) {
-    const Failure failure = engine_->peers()->failure();
+  if (engine_->waiting_peers() != nullptr) {
+    const Failure failure = engine_->waiting_peers()->failure();
     if (failure == Failure::timeout) return ncclRemoteError;
     if (failure == Failure::aborted) return ncclInternalError;
   }
-  for (std::uint32_t lane = 0; engine_->exchange() != nullptr && lane < engine_->lanes(); ++lane) {
-    const ncclResult_t state = engine_->exchange(lane)->async_error();
+  for (const transport::NcclExchange* exchange : engine_->exchanges()) {
+    const ncclResult_t state = exchange->async_error();
     if (state != ncclSuccess) return state;
   }
   return ncclSuccess;
 }
 
 void Shadow::abort() {
-  if (engine_->peers() != nullptr) engine_->peers()->abort();
+  if (engine_->waiting_peers() != nullptr) engine_->waiting_peers()->abort();
   engine_->abort();
 }
 
 void Shadow::destroy() {
-  if (engine_->peers() != nullptr) {
+  if (engine_->waiting_peers() != nullptr) {
     static_cast<void>(gpu_guarded([&] {
       const engine::cuda::OnDevice guard(engine_->device());
       const engine::cuda::OutsideCapture outside;
@@ -88,8 +101,8 @@ void Shadow::destroy() {
       return ncclSuccess;
     }));
   }
-  for (std::uint32_t lane = 0; engine_->exchange() != nullptr && lane < engine_->lanes(); ++lane)
-    static_cast<void>(engine_->exchange(lane)->destroy());
+  for (transport::NcclExchange* exchange : engine_->exchanges())
+    static_cast<void>(exchange->destroy());
 }
 
 }  // namespace detccl::nccl_api::gpu

@@ -40,4 +40,7 @@ class Shadow final : public GpuShadow {
 /// The real library's functions.
 const transport::NcclFunctions& nccl_functions();
 
+/// Of a communicator of our own of so many ranks.
+ncclConfig_t config_of_ours(int ranks);
+
 }  // namespace detccl::nccl_api::gpu

@@ -6,13 +6,14 @@ from harness import compare, promises
 from harness.clock import NoTime
 from harness.report import Row
 from harness.sweeps import sweep
-from harness.variants import SENSITIVE, Variant
+from harness.variants import SENSITIVE, Variant, within_nodes_says
 
 SWEEP = ["-b", "64K", "-e", "16M", "-f", "16", "-d", "bfloat16", "-n", "10", "-w", "2", "-c", "1",
          "--against", "native", "--contract", "tree"]
 GPU_SWEEP = ["--rounds", "7", "--row-seconds", "0.4"]
 PROGRAMS = ("all_reduce_perf", "reduce_scatter_perf")
 HIERARCHY = "hier(direct,halving)"
+PEER_HIERARCHY = "hier(peer,halving)"
 
 
 def layouts(ranks):
@@ -20,17 +21,17 @@ def layouts(ranks):
     return [nodes for nodes in dict.fromkeys((ranks, ranks // 2, ranks // 4, 1)) if nodes > 0 and ranks % nodes == 0]
 
 
-def schedules(ranks, nodes):
+def schedules(kind, ranks, nodes):
     """Between and within groups there must be something."""
-    return ["auto", HIERARCHY] if 1 < nodes < ranks else ["auto"]
+    return ["auto", HIERARCHY] + [PEER_HIERARCHY] * (kind == "p2p") if 1 < nodes < ranks else ["auto"]
 
 
 def label(ranks, nodes, schedule):
-    return f"groups: {nodes} x {ranks // nodes}, {schedule.split('(')[0]}"
+    return f"groups: {nodes} x {ranks // nodes}, {'hier peer' if schedule == PEER_HIERARCHY else schedule.split('(')[0]}"
 
 
-def names(ranks):
-    return [label(ranks, nodes, schedule) for nodes in layouts(ranks) for schedule in schedules(ranks, nodes)]
+def names(kind, ranks):
+    return [label(ranks, nodes, schedule) for nodes in layouts(ranks) for schedule in schedules(kind, ranks, nodes)]
 
 
 def figures(results):
@@ -56,7 +57,8 @@ def times(settings, bench, ranks, nodes, schedule, program):
 def cases(settings, bench, ranks, nodes, schedule, listed):
     """The row, and the run."""
     name = label(ranks, nodes, schedule)
-    variant = Variant(name, {"DETCCL_SCHEDULE": schedule}, nodes=nodes, contract="tree", cases=SENSITIVE)
+    says = within_nodes_says(schedule) if schedule == PEER_HIERARCHY else None
+    variant = Variant(name, {"DETCCL_SCHEDULE": schedule}, nodes=nodes, contract="tree", cases=SENSITIVE, says=says)
     run = promises.Run(settings, bench, ranks, variant, label="-groups").go(listed)
     row = run.row()
     row.name = f"{name}: cases"
@@ -69,7 +71,7 @@ def rows(settings, bench, listed):
         yield Row("groups", "skip", 0.0, "every rank is a host of its own on the socket bench: --bench p2p")
         return
     ranks, first = settings.ranks[0], None
-    chosen = sorted(((nodes, schedule) for nodes in layouts(ranks) for schedule in schedules(ranks, nodes)),
+    chosen = sorted(((nodes, schedule) for nodes in layouts(ranks) for schedule in schedules(bench.kind, ranks, nodes)),
                     key=lambda pair: pair[1] != "auto")
     for nodes, schedule in chosen:
         row, run = cases(settings, bench, ranks, nodes, schedule, listed)

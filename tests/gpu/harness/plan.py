@@ -65,5 +65,5 @@ class Plan:
         settings = self.settings
         lines = [f"{ranks} ranks: {v.name}" for ranks in settings.ranks
                  for v in variants.variants(settings.bench, settings.quick)]
-        lines += groups.names(settings.ranks[0]) + [w.name for w in workloads.workloads(settings.steps)]
+        lines += groups.names(settings.bench, settings.ranks[0]) + [w.name for w in workloads.workloads(settings.steps)]
         return lines + traces.names() + sanitizers.names() + self.cases

@@ -49,6 +49,7 @@ class Run:
             if outcome is not None:
                 self.seconds += outcome.seconds
                 self.read(outcome)
+                self.look(outcome)
             left = [name for name in left if len(self.cases.get(name, {})) < self.ranks]
             if self.no_time:
                 break
@@ -120,6 +121,12 @@ class Run:
                     continue  # a line cut short, or another library's
                 self.cases.setdefault(line["case"], {})[rank] = line
                 self.nccl = line.get("figures", {}).get("nccl", self.nccl)
+
+    def look(self, outcome):
+        """Whether it went the way that was asked for."""
+        says = self.variant.says
+        if says and self.ranks > self.variant.nodes and self.cases and says not in outcome.text(0, "err"):
+            self.broken["way"] = f"rank 0's log does not say: {says}"
 
     def failures(self):
         """name -> what failed."""

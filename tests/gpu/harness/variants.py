@@ -10,10 +10,11 @@ SENSITIVE = ["reduce.float32.*", "reduce.bfloat16.*", "reduce.float16.sum", "red
 
 class Variant:
     def __init__(self, name, extra=None, placement=False, nodes=1, native=False, cases=None, contract=None,
-                 host=False, alone=False, shim=False, cycles=None):
+                 host=False, alone=False, shim=False, cycles=None, says=None):
         self.name, self.extra, self.placement, self.nodes = name, dict(extra or {}), placement, nodes
         self.native, self.cases, self.contract, self.host, self.alone = native, cases, contract, host, alone
         self.shim, self.cycles = shim, cycles
+        self.says = says  # in rank 0's log, where nodes have several ranks
         if contract:
             self.extra["DETCCL_CONTRACT"] = contract
 
@@ -65,6 +66,21 @@ def variants(kind, quick):
     if kind == "p2p":
         yield Variant("two nodes", nodes=2, cases=some)
         yield Variant("two nodes, other placement", nodes=2, placement=True, cases=some)
+        yield within_nodes("", "halving", ["graph.*", "comm.*", "end.*"])
+        yield within_nodes(", gather", "gather")
+        yield within_nodes(", pairs, tree:wide/2", "direct)/2", contract="tree:wide/2")
+        yield within_nodes(", tree:native", "halving", contract="tree:native")
+
+
+def within_nodes(name, between, cases=(), **more):
+    """Over peer memory within two nodes, or within pairs of their ranks."""
+    schedule = f"hier(peer,{between}" + ")" * (")" not in between)
+    return Variant("peer within nodes" + name, {"DETCCL_SCHEDULE": schedule}, nodes=2, says=within_nodes_says(schedule),
+                   cases=SENSITIVE + ["large.*", *cases], **more)
+
+
+def within_nodes_says(schedule):
+    return f"AllReduces go by {schedule.split('/')[0]}/"
 
 
 def chosen(kind, quick, patterns):
