@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "nccl_api/channels.h"
 #include "nccl_api/communicator.h"
 #include "nccl_api/connect.h"
 #include "nccl_api/fabric.h"
@@ -33,8 +34,6 @@ using engine::cuda::StreamEngine;
 using engine::cuda::tolerate;
 using transport::NcclExchange;
 
-constexpr int kManyPeers = 32;
-
 /// Memory for the products of PreMulSums, bytes: longer ones go in pieces.
 constexpr std::size_t kProducts = std::size_t{8} << 20;
 
@@ -54,10 +53,11 @@ ncclResult_t split(Communicator& communicator, bool able, std::unique_ptr<NcclEx
   config.blocking = 1;
   config.splitShare = 0;
   config.commName = "DetCCL";
-  // All-to-all over the network is as fast as its connections; for many peers they take too much memory.
-  if (communicator.ranks() <= kManyPeers) config.nChannelsPerNetPeer = 4;
-  const std::uint32_t lanes = runtime().environment.configuration().lanes;
-  if (lanes > 1) config.maxCTAs = static_cast<int>(kLaneBlocks / lanes);
+  const Configuration& c = runtime().environment.configuration();
+  const auto channels =
+      channels_per_peer(c.schedule, c.contract, c.group, static_cast<std::uint32_t>(communicator.ranks()));
+  if (channels) config.nChannelsPerNetPeer = static_cast<int>(*channels);
+  if (c.lanes > 1) config.maxCTAs = static_cast<int>(kLaneBlocks / c.lanes);
   ncclComm_t child = nullptr;
   ncclResult_t result = real().CommSplit(communicator.handle(), able ? 0 : NCCL_SPLIT_NOCOLOR,
                                          communicator.rank(), &child, &config);
