@@ -86,10 +86,10 @@ std::uint64_t ConnectionMemory::bytes(std::uint64_t near_peers, std::uint64_t fa
 
 std::string ConnectionMemory::explanation() const {
   return fmt::format(
-      "connections: {} MiB for each near peer and channel, {} channels a peer; {} MiB for all others "
-      "together "
+      "connections: {} MiB for each near peer and channel, {} {} a peer; {} MiB for all others together "
       "({} channels); by NCCL 2.28's rules, computed, not measured",
-      near_bytes() / kMiB, channels_, far_bytes() / kMiB, all_channels_);
+      near_bytes() / kMiB, channels_, channels_ == 1 ? "channel" : "channels", far_bytes() / kMiB,
+      all_channels_);
 }
 
 std::uint64_t peer_bytes(std::uint32_t ranks, const contract::Contract& contract, std::uint32_t blocks) {

@@ -140,6 +140,8 @@ TEST_F(PlanMemory, OfTheRanksPeers) {
             std::string::npos)
       << to_text(report);
   EXPECT_EQ(nlohmann::json::parse(to_json(report))["rank"]["connection_bytes"], (7 * 2 * 12 + 128) * kMiB);
+  const std::string one = to_text(report_plan(spec, contract::DataType::float32, 9, false, {8, 1}));
+  EXPECT_NE(one.find("channel, 1 channel a peer"), std::string::npos) << one;
 }
 
 }  // namespace

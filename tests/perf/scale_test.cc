@@ -70,6 +70,13 @@ TEST(HostScale, OneDigestForAllNumbersOfRanksAndGroups) {
   EXPECT_EQ(digests.size(), 1u);
 }
 
+TEST(RankDigest, UsageErrorsExitWithTwo) {
+  const std::string program = DETCCL_TEST_BIN "/rank_digest ";
+  for (const char* options : {"--values 3", "--values 0", "--values x", "--calls -1", "--bytes 1", "what"})
+    EXPECT_EQ(run(program + options).exit_code, 2) << options;
+  EXPECT_EQ(run(program + "--help").exit_code, 0);
+}
+
 TEST(HostScale, NumbersOfRanksThatDivideNothing) {
   const Folder folder;
   const Outcome outcome = run(
