@@ -37,6 +37,7 @@ Json measure(const Options& o, plan::Schedule schedule, std::uint32_t ranks) {
   const scaling::Planning planning = scaling::plan_calls(schedule, ranks, o.bytes, o.repeats);
   row["plan"] = {{"first_call_us", planning.first_us},
                  {"later_call_us", planning.later_us},
+                 {"heap_bytes", planning.heap},
                  {"chunks", planning.chunks},
                  {"transfers_of_a_chunk", planning.transfers}};
   step("proof");

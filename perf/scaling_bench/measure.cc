@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scaling_bench/measure.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
@@ -23,6 +25,10 @@ engine::Settings settings_of(plan::Schedule schedule) {
   return settings;
 }
 
+std::size_t heap_bytes() {
+  return mallinfo2().uordblks;
+}
+
 Planning plan_calls_of(plan::Schedule schedule, std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
                        int repeats) {
   engine::Reduction call;  // no memory is touched: the jobs are not run
@@ -30,13 +36,16 @@ Planning plan_calls_of(plan::Schedule schedule, std::uint32_t rank, std::uint32_
   std::vector<double> first, later;
   Planning planning;
   for (int i = 0; i < repeats; ++i) {
+    const std::size_t before = heap_bytes();
     auto start = Clock::now();
     engine::Planner planner(settings_of(schedule), rank, ranks);
-    const std::vector<engine::Job> jobs = planner.jobs(call);
+    std::vector<engine::Job> jobs = planner.jobs(call);
     first.push_back(seconds_since(start) * 1e6);
     start = Clock::now();
     planning.chunks = planner.jobs(call).size();
     later.push_back(seconds_since(start) * 1e6);
+    const std::size_t of_call = jobs.capacity() * sizeof(engine::Job);  // goes with the call
+    planning.heap = std::max(planning.heap, heap_bytes() - before - of_call);
     planning.transfers = 0;
     for (const plan::Stage& stage : jobs.front().program->stages)
       planning.transfers += stage.sends.size() + stage.receives.size();
@@ -80,6 +89,7 @@ Planning plan_calls(plan::Schedule schedule, std::uint32_t ranks, std::uint64_t 
     const Planning own = plan_calls_of(schedule, rank, ranks, bytes, repeats);
     most.first_us = std::max(most.first_us, own.first_us);
     most.later_us = std::max(most.later_us, own.later_us);
+    most.heap = std::max(most.heap, own.heap);
     most.chunks = own.chunks;
     most.transfers = std::max(most.transfers, own.transfers);
   }

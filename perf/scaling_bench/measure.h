@@ -26,6 +26,7 @@ struct Planning {
   double later_us = 0;        ///< the next ones: plans are there
   std::size_t chunks = 0;     ///< jobs that the call becomes
   std::size_t transfers = 0;  ///< of one chunk's program
+  std::size_t heap = 0;       ///< bytes that the plans take, as long as the communicator is there
 };
 /// Each figure: the largest of the ranks first, middle and last; each of those the median of `repeats`.
 Planning plan_calls(plan::Schedule schedule, std::uint32_t ranks, std::uint64_t bytes, int repeats);

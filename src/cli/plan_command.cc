@@ -158,9 +158,10 @@ void add_plan_command(CLI::App& app, int& status) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option(
-          "--channels", options->machine.channels,
-          "Channels of a peer, likewise; [NCCL_NCHANNELS_PER_NET_PEER, else 4 up to 32 ranks, 2 beyond]")
+      ->add_option("--channels", options->machine.channels,
+                   "Channels of a peer, likewise [inside a domain all; else NCCL_NCHANNELS_PER_NET_PEER, "
+                   "else 4, NCCL's where "
+                   "a rank has very many peers]")
       ->check(CLI::PositiveNumber);
   command->add_flag("--prove", options->prove, "Prove the plan, out of place and in place");
   command->add_flag("--table", options->table,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan_memory.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "device/cuda/peer/layout.h"
+#include "nccl_api/channels.h"
 
 namespace detccl::cli {
 namespace {
@@ -30,11 +32,11 @@ constexpr std::uint64_t kCounters = 4096;
 // src/transport/net.cc: connections over the network share a pool for sends and one for receives, of so many
 // chunks a channel. How many channels there are depends on the machine; these are the most that were common.
 constexpr std::uint64_t kPoolSteps = 16;
-constexpr std::uint64_t kNetworkChannels = 32;
+constexpr std::uint64_t kChannels = 32;
 
-// What gpu/connect.cc asks for; and what NCCL gives by itself over several nodes.
-constexpr std::uint32_t kManyPeers = 32;
-constexpr std::uint64_t kFewRanksChannels = 4, kManyRanksChannels = 2;
+// src/graph/paths.cc, with a network port for each GPU: what each peer of a communicator over several nodes
+// has, until so many times their number is more than four operations for each channel.
+constexpr std::uint64_t kNcclsChannels = 2, kOperations = 4;
 
 std::uint64_t whole(std::uint64_t bytes) {
   return (bytes + kWhole - 1) / kWhole * kWhole;
@@ -52,15 +54,22 @@ std::uint64_t variable(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
-ConnectionMemory::ConnectionMemory(std::uint32_t ranks, std::optional<std::uint32_t> channels)
+ConnectionMemory::ConnectionMemory(const plan::Spec& spec, std::uint32_t near,
+                                   std::optional<std::uint32_t> channels)
     : simple_(variable("NCCL_BUFFSIZE", kSimple)),
       ll_(variable("NCCL_LL_BUFFSIZE", kLl)),
       ll128_(variable("NCCL_LL128_BUFFSIZE", kLl128)),
       network_chunk_(variable("NCCL_P2P_NET_CHUNKSIZE", kNetworkChunk)),
-      network_channels_(variable("NCCL_MAX_P2P_NCHANNELS", kNetworkChannels)),
-      channels_(channels ? *channels
-                         : variable("NCCL_NCHANNELS_PER_NET_PEER",
-                                    ranks <= kManyPeers ? kFewRanksChannels : kManyRanksChannels)) {
+      all_channels_(variable("NCCL_MAX_P2P_NCHANNELS", kChannels)),
+      channels_(channels ? *channels : usual_channels(spec, near)) {
+}
+
+std::uint64_t ConnectionMemory::usual_channels(const plan::Spec& spec, std::uint32_t near) const {
+  if (spec.ranks <= near) return all_channels_;
+  const auto asked =
+      nccl_api::channels_per_peer(spec.schedule, spec.contract, spec.schedule.group, spec.ranks);
+  const std::uint64_t nccls = kNcclsChannels * spec.ranks > kOperations * all_channels_ ? 1 : kNcclsChannels;
+  return std::min(variable("NCCL_NCHANNELS_PER_NET_PEER", asked.value_or(nccls)), all_channels_);
 }
 
 std::uint64_t ConnectionMemory::near_bytes() const {
@@ -68,7 +77,7 @@ std::uint64_t ConnectionMemory::near_bytes() const {
 }
 
 std::uint64_t ConnectionMemory::far_bytes() const {
-  return 2 * network_channels_ * kPoolSteps * network_chunk_;
+  return 2 * all_channels_ * kPoolSteps * network_chunk_;
 }
 
 std::uint64_t ConnectionMemory::bytes(std::uint64_t near_peers, std::uint64_t far_peers) const {
@@ -77,10 +86,10 @@ std::uint64_t ConnectionMemory::bytes(std::uint64_t near_peers, std::uint64_t fa
 
 std::string ConnectionMemory::explanation() const {
   return fmt::format(
-      "connections: {} MiB for each near peer and channel, {} channels a peer; {} MiB for all others "
-      "together "
+      "connections: {} MiB for each near peer and channel, {} {} a peer; {} MiB for all others together "
       "({} channels); by NCCL 2.28's rules, computed, not measured",
-      near_bytes() / kMiB, channels_, far_bytes() / kMiB, network_channels_);
+      near_bytes() / kMiB, channels_, channels_ == 1 ? "channel" : "channels", far_bytes() / kMiB,
+      all_channels_);
 }
 
 std::uint64_t peer_bytes(std::uint32_t ranks, const contract::Contract& contract, std::uint32_t blocks) {

@@ -7,15 +7,17 @@
 #include <string>
 
 #include "contract/contract.h"
+#include "plan/plan.h"
 
 namespace detccl::cli {
 
 /// NCCL 2.28's rules and defaults. A "channel" is one of those that carry sends and receives.
 class ConnectionMemory {
  public:
-  /// With the values that the environment's NCCL_ variables have, and NCCL's defaults for others. `channels`:
-  /// of each peer; without it NCCL_NCHANNELS_PER_NET_PEER, else what DetCCL asks for over `ranks` ranks.
-  ConnectionMemory(std::uint32_t ranks, std::optional<std::uint32_t> channels);
+  /// With the values that the environment's NCCL_ variables have, and NCCL's defaults for others. `near`:
+  /// consecutive ranks that reach each other over NVLink. `channels`: of each peer; without it all where
+  /// every rank is near, else NCCL_NCHANNELS_PER_NET_PEER, else what DetCCL asks for, else what NCCL gives.
+  ConnectionMemory(const plan::Spec& spec, std::uint32_t near, std::optional<std::uint32_t> channels);
 
   std::uint64_t channels() const { return channels_; }
   /// For one peer over NVLink, on one channel.
@@ -28,7 +30,9 @@ class ConnectionMemory {
   std::string explanation() const;
 
  private:
-  std::uint64_t simple_, ll_, ll128_, network_chunk_, network_channels_, channels_;
+  std::uint64_t usual_channels(const plan::Spec& spec, std::uint32_t near) const;
+
+  std::uint64_t simple_, ll_, ll128_, network_chunk_, all_channels_, channels_;
 };
 
 /// A rank's region where reductions go over peer memory (docs/peer.md), in so many blocks; 0 where a

@@ -52,7 +52,7 @@ PlanReport report_plan(const plan::Spec& spec, contract::DataType type, std::opt
                        bool prove, const Machine& machine) {
   PlanReport report;
   report.machine = machine;
-  const ConnectionMemory memory(spec.ranks, machine.channels);
+  const ConnectionMemory memory(spec, machine.near, machine.channels);
   report.spec = spec;
   report.type = type;
   report.rank = rank;
@@ -90,7 +90,7 @@ std::string to_text(const PlanReport& r) {
     if (r.rank) text += fmt::format("{:>16}", r.of_rank.*f.value);
   }
   text += fmt::format("\nnear: {} consecutive ranks of an NVLink domain\n{}\n", r.machine.near,
-                      ConnectionMemory(r.spec.ranks, r.machine.channels).explanation());
+                      ConnectionMemory(r.spec, r.machine.near, r.machine.channels).explanation());
   if (const std::uint64_t bytes = peer_bytes(r.spec.ranks, r.spec.contract, nccl_api::kPeerBlocks)) {
     text += fmt::format(
         "peer memory: {:.0f} MiB in {} blocks, {:.0f} in {}, where reductions go over it; then none of those "
@@ -117,7 +117,7 @@ std::string to_json(const PlanReport& r) {
   object["bytes"] = message_bytes(r);
   object["count"] = r.spec.count;
   if (r.spec.collective == plan::Collective::reduce) object["root"] = r.spec.root;
-  const ConnectionMemory memory(r.spec.ranks, r.machine.channels);
+  const ConnectionMemory memory(r.spec, r.machine.near, r.machine.channels);
   object["connections"] = {{"near_ranks", r.machine.near},
                            {"channels", memory.channels()},
                            {"near_bytes", memory.near_bytes()},

@@ -56,15 +56,40 @@ class PlanMemory : public ::testing::Test {
   static constexpr std::uint64_t kMiB = 1 << 20;
 };
 
+plan::Spec spec_of(const plan::Schedule& schedule, std::uint32_t ranks) {
+  plan::Spec spec;
+  spec.schedule = schedule;
+  spec.ranks = ranks;
+  spec.count = 1 << 16;
+  return spec;
+}
+
+const plan::Schedule kDirect = plan::Schedule::direct;
+const plan::Schedule kHier = plan::hier(plan::Kind::direct, plan::Kind::halving, 8);
+
 TEST_F(PlanMemory, NcclsDefaults) {
-  const ConnectionMemory few(8, std::nullopt), many(2432, std::nullopt);
+  const ConnectionMemory few(spec_of(kDirect, 16), 8, std::nullopt);
   EXPECT_EQ(few.near_bytes(), 12 * kMiB);  // 10 where values arrive, 2 where they leave
-  EXPECT_EQ(few.channels(), 4u);
-  EXPECT_EQ(many.channels(), 2u);
   EXPECT_EQ(few.far_bytes(), 128 * kMiB);
-  EXPECT_EQ(many.bytes(7, 0), 7 * 2 * 12 * kMiB);
-  EXPECT_EQ(many.bytes(7, 300), (7 * 2 * 12 + 128) * kMiB);
+  const ConnectionMemory many(spec_of(kDirect, 2432), 8, std::nullopt);
+  EXPECT_EQ(many.bytes(7, 0), 7 * 12 * kMiB);
+  EXPECT_EQ(many.bytes(7, 300), (7 * 12 + 128) * kMiB);
   EXPECT_EQ(many.bytes(0, 300), many.bytes(0, 1));
+}
+
+TEST_F(PlanMemory, ChannelsOfAPeer) {
+  const auto channels = [](const plan::Schedule& schedule, std::uint32_t ranks, std::uint32_t near) {
+    return ConnectionMemory(spec_of(schedule, ranks), near, std::nullopt).channels();
+  };
+  EXPECT_EQ(channels(kDirect, 8, 8), 32u);  // of a single domain: all
+  EXPECT_EQ(channels(kDirect, 16, 8), 4u);
+  EXPECT_EQ(channels(kHier, 2432, 8), 4u);
+  EXPECT_EQ(channels(kDirect, 2432, 8), 1u);  // NCCL's own
+  setenv("NCCL_MAX_P2P_NCHANNELS", "128", 1);
+  EXPECT_EQ(channels(kDirect, 256, 8), 2u);
+  EXPECT_EQ(channels(kDirect, 257, 8), 1u);
+  setenv("NCCL_MAX_P2P_NCHANNELS", "2", 1);  // no more than there are
+  EXPECT_EQ(channels(kHier, 2432, 8), 2u);
 }
 
 TEST_F(PlanMemory, TheEnvironmentsValues) {
@@ -73,13 +98,14 @@ TEST_F(PlanMemory, TheEnvironmentsValues) {
   setenv("NCCL_P2P_NET_CHUNKSIZE", "262144", 1);
   setenv("NCCL_MAX_P2P_NCHANNELS", "8", 1);
   setenv("NCCL_NCHANNELS_PER_NET_PEER", "1", 1);
-  const ConnectionMemory memory(8, std::nullopt);
+  const ConnectionMemory memory(spec_of(kDirect, 16), 8, std::nullopt);
   EXPECT_EQ(memory.near_bytes(), 6 * kMiB);
   EXPECT_EQ(memory.far_bytes(), 64 * kMiB);
   EXPECT_EQ(memory.channels(), 1u);
-  EXPECT_EQ(ConnectionMemory(8, 16).channels(), 16u);
+  EXPECT_EQ(ConnectionMemory(spec_of(kDirect, 8), 8, std::nullopt).channels(), 8u);
+  EXPECT_EQ(ConnectionMemory(spec_of(kDirect, 16), 8, 16).channels(), 16u);
   setenv("NCCL_BUFFSIZE", "4M", 1);  // no number
-  EXPECT_EQ(ConnectionMemory(8, 16).near_bytes(), 8 * kMiB);
+  EXPECT_EQ(ConnectionMemory(spec_of(kDirect, 16), 8, 16).near_bytes(), 8 * kMiB);
 }
 
 TEST_F(PlanMemory, OverPeerMemory) {
@@ -114,6 +140,8 @@ TEST_F(PlanMemory, OfTheRanksPeers) {
             std::string::npos)
       << to_text(report);
   EXPECT_EQ(nlohmann::json::parse(to_json(report))["rank"]["connection_bytes"], (7 * 2 * 12 + 128) * kMiB);
+  const std::string one = to_text(report_plan(spec, contract::DataType::float32, 9, false, {8, 1}));
+  EXPECT_NE(one.find("channel, 1 channel a peer"), std::string::npos) << one;
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ TEST(ScalingBench, EveryFigureForEveryNumberOfRanks) {
   ASSERT_EQ(j.at("results").size(), 3u);
   for (const auto& row : j.at("results")) {
     EXPECT_GT(row.at("plan").at("first_call_us"), 0.0);
+    EXPECT_GT(row.at("plan").at("heap_bytes"), 0);
     EXPECT_GT(row.at("proof_seconds"), 0.0);
     EXPECT_EQ(row.at("agreement").at("group_found"), 8);
     EXPECT_GE(row.at("trace").at("bytes_per_record"), 96.0);
@@ -53,7 +54,8 @@ const std::string kHostScale =
 
 TEST(HostScale, OneDigestForAllNumbersOfRanksAndGroups) {
   const Folder folder;
-  const Outcome outcome = run(kHostScale + "--ranks 0 --counts 2 4 --groups 2 --json " + folder.file("j"));
+  const Outcome outcome =
+      run(kHostScale + "--ranks 0 --counts 2 4 --groups 2 --costs --json " + folder.file("j"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   const nlohmann::json j = read_json(folder.file("j"));
   EXPECT_EQ(j.at("passed"), true);
@@ -61,15 +63,54 @@ TEST(HostScale, OneDigestForAllNumbersOfRanksAndGroups) {
   for (const auto& row : j.at("digests")) {
     EXPECT_EQ(row.at("equal_to_reference"), true);
     EXPECT_GT(row.at("creation_seconds"), 0.0);
+    EXPECT_EQ(row.at("elements"), 43008);
     digests.insert(row.at("digest").get<std::string>());
   }
   EXPECT_EQ(j.at("digests").size(), 2 * 5u);
   EXPECT_EQ(digests.size(), 1u);
 }
 
+TEST(RankDigest, UsageErrorsExitWithTwo) {
+  const std::string program = DETCCL_TEST_BIN "/rank_digest ";
+  for (const char* options : {"--values 3", "--values 0", "--values x", "--calls -1", "--bytes 1", "what"})
+    EXPECT_EQ(run(program + options).exit_code, 2) << options;
+  EXPECT_EQ(run(program + "--help").exit_code, 0);
+}
+
+TEST(HostScale, NumbersOfRanksThatDivideNothing) {
+  const Folder folder;
+  const Outcome outcome = run(
+      kHostScale + "--ranks 0 --counts 5 11 --all-schedules 5 --groups 2 --costs --json " + folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  ASSERT_EQ(j.at("digests").size(), 5u + 2u);
+  for (const auto& row : j.at("digests")) {
+    EXPECT_EQ(row.at("equal_to_reference"), true);
+    EXPECT_EQ(row.at("values"), row.at("ranks"));
+    EXPECT_EQ(row.at("elements"), 43010);  // 2 x 5 x 11 divides it
+  }
+}
+
+TEST(HostScale, WhatCommunicatorsAndCallsTake) {
+  const Folder folder;
+  const Outcome outcome =
+      run(kHostScale + "--ranks 0 --counts --costs 3 --runs 1 --json " + folder.file("j"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json j = read_json(folder.file("j"));
+  EXPECT_EQ(j.at("passed"), true);
+  ASSERT_EQ(j.at("costs").size(), 1u);
+  for (const char* kind : {"detccl", "native"}) {
+    const nlohmann::json& row = j.at("costs").at(0).at(kind);
+    for (const char* figure : {"creation_seconds", "creation_processor_seconds", "call_us", "memory_kb"})
+      EXPECT_GT(row.at(figure).at("median"), 0.0) << kind << ' ' << figure;
+    EXPECT_GT(row.at("memory_kb").at("median"), row.at("memory_before_kb").at("median")) << kind;
+  }
+}
+
 TEST(HostScale, SweepsOfEverySchedule) {
   const Folder folder;
-  const Outcome outcome = run(kHostScale + "--ranks 3 --largest 1K --counts --json " + folder.file("j"));
+  const Outcome outcome =
+      run(kHostScale + "--ranks 3 --largest 1K --counts --costs --json " + folder.file("j"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   const nlohmann::json j = read_json(folder.file("j"));
   EXPECT_EQ(j.at("passed"), true);

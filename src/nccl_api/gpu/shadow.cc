@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_api/gpu/shadow.h"
 
+#include "nccl_api/channels.h"
 #include "nccl_api/gpu/gpu_border.h"
 #include "nccl_api/log.h"
 #include "nccl_api/runtime.h"
@@ -24,9 +25,6 @@ constexpr transport::NcclFunctions kFunctions{
     .get_error_string = [](ncclResult_t code) { return real().GetErrorString(code); },
 };
 
-/// Peers over the network that may have several connections each.
-constexpr int kManyPeers = 32;
-
 }  // namespace
 
 const transport::NcclFunctions& nccl_functions() {
@@ -38,8 +36,9 @@ ncclConfig_t config_of_ours(int ranks) {
   config.blocking = 1;
   config.splitShare = 0;
   config.commName = "DetCCL";
-  // All-to-all over the network is as fast as its connections; for many peers they take too much memory.
-  if (ranks <= kManyPeers) config.nChannelsPerNetPeer = 4;
+  const Configuration& c = runtime().environment.configuration();
+  const auto channels = channels_per_peer(c.schedule, c.contract, c.group, static_cast<std::uint32_t>(ranks));
+  if (channels) config.nChannelsPerNetPeer = static_cast<int>(*channels);
   return config;
 }
 
