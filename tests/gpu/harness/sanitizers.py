@@ -16,7 +16,8 @@ PROGRAMS = {
     "peer": ("device_peer_test", "*"),
 }
 # Back-to-back operations and replays of a graph in device_peer_test.
-OPERATIONS = {"DETCCL_TEST_OPERATIONS": "1000", "DETCCL_TEST_REPLAYS": "10"}
+OPERATIONS = {"memcheck": {"DETCCL_TEST_OPERATIONS": "1000", "DETCCL_TEST_REPLAYS": "10"},
+              "racecheck": {"DETCCL_TEST_OPERATIONS": "100", "DETCCL_TEST_REPLAYS": "3"}}
 
 
 def names():
@@ -38,7 +39,7 @@ def one(settings, tool, kernels):
     if not os.path.exists(program):
         return Row(name, "skip", 0.0, f"{program} was not built")
     # A process of its own on the GPU: sanitizers do not go with MPS.
-    environment = OPERATIONS | {key: value for key, value in os.environ.items() if not key.startswith("CUDA_MPS")}
+    environment = OPERATIONS[tool] | {key: value for key, value in os.environ.items() if not key.startswith("CUDA_MPS")}
     command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program, f"--gtest_filter={cases}"]
     outcome = run_ranks(os.path.join(settings.out, f"sanitizer-{tool}-{kernels}"), 1, lambda _: command,
                         lambda _: environment, clock.limit(settings.timeout), settings.timeout)
