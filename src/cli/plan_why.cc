@@ -64,8 +64,8 @@ std::string reason(const Why& why, bool tuned) {
   std::string other;
   if (why.chosen != 0) {
     other = fmt::format("{} is quicker than without a tuning file by {:.1f} % only, less than {:.0f} %",
-                        words(why, quickest),
-                        (1 - quickest.choice.predicted / rule.choice.predicted) * 100, quickest.gain * 100);
+                        words(why, quickest), (1 - quickest.choice.predicted / rule.choice.predicted) * 100,
+                        quickest.gain * 100);
   }
   if (why.chosen == why.rule) return "without a tuning file it would be the same: " + other;
   return fmt::format("{}; without a tuning file it would be {}, which takes {:.1f} % more, most of it {}",

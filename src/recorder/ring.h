@@ -102,7 +102,8 @@ DETCCL_HD bool take_slots(const Ring& ring, std::uint64_t count, std::uint64_t& 
   return true;
 }
 
-/// For an operation's record. `operations`: of its channel, counted here; one operation of a channel at a time.
+/// For an operation's record. `operations`: of its channel, counted here; one operation of a channel at a
+/// time.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
@@ -119,8 +120,8 @@ DETCCL_HD Reserved reserve(const Ring& ring, std::uint64_t* operations) {
 #pragma nv_exec_check_disable
 #endif
 template <class Memory>
-DETCCL_HD void fill(const Ring& ring, std::uint64_t site, const Reserved& place, const fingerprint::Sums& input,
-                    const fingerprint::Sums& output) {
+DETCCL_HD void fill(const Ring& ring, std::uint64_t site, const Reserved& place,
+                    const fingerprint::Sums& input, const fingerprint::Sums& output) {
   Slot& slot = ring.slots[place.number % ring.capacity];
   slot.site = site;
   slot.index = place.index;

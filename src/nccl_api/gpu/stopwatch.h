@@ -40,7 +40,7 @@ class Stopwatch {
  private:
   /// One of so many calls is measured, of the first ones more, for there may be few; the others cost next to
   /// nothing.
-  static constexpr std::uint64_t kFirst = 256, kEveryOfFirst = 4, kEvery = 32;
+  static constexpr std::uint64_t kFirst = 64, kEveryOfFirst = 4, kEvery = 128;
 
   /// So many calls under way may have their phases timed, with many events each.
   static constexpr std::size_t kWithPhases = 8;

@@ -35,9 +35,8 @@ struct Coefficients {
   double beyond_cache = 1;
   /// By schedule (Kind), of the whole time: what was measured over what all the above gives.
   std::array<double, 6> factors{1, 1, 1, 1, 1, 1};
-  /// By schedule, how far predictions are from what was measured: the median of |predicted / measured - 1|, 1 at
-  /// most.
-  /// It says how much quicker a schedule has to look to be taken.
+  /// By schedule, how far predictions are from what was measured: the median of |predicted / measured - 1|, 1
+  /// at most. It says how much quicker a schedule has to look to be taken.
   std::array<double, 6> errors{};
   std::string name;    ///< of one that is built in; else empty
   std::string source;  ///< where the figures are from

@@ -102,7 +102,7 @@ class Runner:
     def sweep(self, label, extra):
         """Native and deterministic times in us by bytes, of the sweep program, under the plugin or not: of one rank a GPU
         where there are several."""
-        options = ["-n", "20", "--rounds", "9", "-w", "3", "-c", "0", "-d", "bfloat16", "-o", "avg"] + SIZES
+        options = ["-n", "200", "--rounds", "9", "-w", "3", "-c", "0", "-d", "bfloat16", "-o", "avg"] + SIZES
         results, seconds = self.place.sweep(self.settings, "profiler-" + label, "all_reduce_perf", options, extra)
         return {r["bytes"]: (r["peer_time_us"]["median"], r["time_us"]["median"]) for r in results}, seconds
 

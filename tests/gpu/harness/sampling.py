@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shadow sampling and calibration: what they say determinism costs beside the sweep program's paired native and
-deterministic times, in runs in turn, as sampled calls take longer. Sampled calls begin together on all ranks, so they
-are compared with calls that do, one at a time; those one after the other are told beside them, for ranks that share a
-GPU leave it to each other while they wait. The sampled runs' results are checked."""
+deterministic times, in runs in turn, as sampled calls take longer. Paired are calls one after the other and calls one at
+a time. With a GPU for each rank sampled calls are compared with the first. Where ranks share one, they leave it to each
+other while they wait, but not in sampled calls, which begin together on all ranks: those are compared with the second.
+The sampled runs' results are checked."""
 import json
 import os
 import shutil
@@ -48,24 +49,25 @@ def row(settings, place, size):
     common = ["-b", size, "-e", size, "-w", "3", "-d", "bfloat16", "-o", "avg", "--against", "native"]
     options = common + ["-n", str(calls), "--rounds", "9"]
     alone = common + ["-n", "1", "--rounds", str(ALONE_ROUNDS)]
-    paired, in_line, answers, seconds = [], [], {source: [] for source in EVERY}, 0.0
+    single, in_line, answers, seconds = [], [], {source: [] for source in EVERY}, 0.0
     for number in range(ROUNDS):
-        for kind, found, how in (("paired", paired, alone), ("in-line", in_line, options)):
+        for kind, found, how in (("single", single, alone), ("in-line", in_line, options)):
             results, took = place.sweep(settings, f"sampling-{size}-{kind}{number}", "all_reduce_perf", how + ["-c", "0"])
             seconds += took
             found.append(100 * (results[0]["ratio"]["median"] - 1))
         for source, found in answers.items():
             found.append(sampled(settings, place, f"sampling-{size}-{source}{number}", source, options))
-    middle = statistics.median(paired)
-    figures = {"paired": middle, "in_line": statistics.median(in_line)}
-    texts, bad = [f"paired {middle:+.1f} % ({min(paired):+.1f} … {max(paired):+.1f})"], False
+    figures = {"one_at_a_time": statistics.median(single), "in_line": statistics.median(in_line)}
+    texts, bad = [], False
+    for what, found in (("in line", in_line), ("one at a time", single)):
+        texts.append(f"{what} {statistics.median(found):+.1f} % ({min(found):+.1f} … {max(found):+.1f})")
+    judge = in_line if place.gpus else single
     for source, found in answers.items():
         estimate, interval = (statistics.median(column) for column in list(zip(*found))[:2])
         figures |= {source: estimate, f"{source}.interval": interval, f"{source}.pairs": found[0][2]}
         texts.append(f"{source} {estimate:+.1f} ± {interval:.1f} % of {found[0][2]} pairs")
         # What a calibration says is of the run's beginning, and only told.
-        bad = bad or (source == "shadow" and not min(paired) - POINTS <= estimate <= max(paired) + POINTS)
-    texts.append(f"calls one after the other {figures['in_line']:+.1f} %")
+        bad = bad or (source == "shadow" and not min(judge) - POINTS <= estimate <= max(judge) + POINTS)
     return Row(f"sampling: {size}, {place.name}", "fail" if bad else "pass", seconds, "; ".join(texts), figures)
 
 

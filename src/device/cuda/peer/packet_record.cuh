@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fingerprints of what a rank gives to a reduction in packets and gets from it, taken of the values that its
-// threads have anyway, and the record of both.
+// The fingerprints of what a rank gives to a reduction in packets and gets from it, taken of the values that
+// its threads have anyway, and the record of both.
 #pragma once
 
 #include "device/cuda/peer/request.h"
@@ -18,8 +18,8 @@ class PacketRecord {
 
   __device__ __forceinline__ bool wanted() const { return recording_.accumulator != nullptr; }
 
-  /// By all threads of a warp: unit `number` of the payload is `x`, if it is `there`, and else `x` is zero; so are the
-  /// last one's bytes beyond the end.
+  /// By all threads of a warp: unit `number` of the payload is `x`, if it is `there`, and else `x` is zero;
+  /// so are the last one's bytes beyond the end.
   __device__ __forceinline__ void add_input(std::uint64_t number, std::uint64_t x, bool there) {
     add(input_, number, x, there);
   }
@@ -76,7 +76,8 @@ class PacketRecord {
     if (threadIdx.x != 0) return;
     if (gridDim.x > 1 && !is_last(*recording.accumulator, input, output, place, complete)) return;
     if (!place.taken) return;
-    recorder::fill<Memory>(recording.ring, complete ? recording.site : recorder::kNoSite, place, input, output);
+    recorder::fill<Memory>(recording.ring, complete ? recording.site : recorder::kNoSite, place, input,
+                           output);
   }
 
   /// Adds a block's part. The last block gets everything.
