@@ -66,10 +66,10 @@ TEST(TuningFile, WhatIsWrongIsNamed) {
   EXPECT_EQ(problem(""), "no line 'detccl-tuning 1'");
   EXPECT_EQ(problem("detccl-tuning 2\n"), "line 1: 'detccl-tuning 2' where 'detccl-tuning 1' has to be");
   EXPECT_EQ(problem(replaced(text, "step_us 8.4\n", "")), "'step_us' is missing");
-  EXPECT_EQ(problem(text + "step_us 1\n"), "line 22: 'step_us' for the second time; it is in line 4 too");
-  EXPECT_EQ(problem(text + "steps_us 1\n"), "line 22: no key 'steps_us'");
-  EXPECT_EQ(problem(text + "source x\n"), "line 22: 'source' for the second time");
-  EXPECT_EQ(problem(text + std::string(100, '\x01')), "line 22: no key '" + std::string(40, '?') + "…'");
+  EXPECT_EQ(problem(text + "step_us 1\n"), "line 28: 'step_us' for the second time; it is in line 4 too");
+  EXPECT_EQ(problem(text + "steps_us 1\n"), "line 28: no key 'steps_us'");
+  EXPECT_EQ(problem(text + "source x\n"), "line 28: 'source' for the second time");
+  EXPECT_EQ(problem(text + std::string(100, '\x01')), "line 28: no key '" + std::string(40, '?') + "…'");
   for (const char* bad : {"", "x", "1x", "1 2", "nan", "inf", "1e999", "-1", "0x10", "+1", "1,5"}) {
     const std::string line = problem(replaced(text, "near_gb_s 370.8", std::string("near_gb_s ") + bad));
     EXPECT_EQ(line,

@@ -64,7 +64,7 @@ void measure(Stopwatch& stopwatch, int device, const std::vector<engine::cuda::S
   }
   stopwatch.after();
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-  stopwatch.before(calls, false);  // while it runs
+  stopwatch.before(calls);  // while it runs
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   EXPECT_EQ(told.size(), 2U);
   go = true;
@@ -73,7 +73,7 @@ void measure(Stopwatch& stopwatch, int device, const std::vector<engine::cuda::S
     const OnDevice guard(device);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   }
-  stopwatch.before(calls, false);
+  stopwatch.before(calls);
   ASSERT_EQ(told.size(), 4U);
   EXPECT_EQ(told[3].moment, Moment::measured);
   EXPECT_GT(told[3].nanoseconds, 0U);
