@@ -32,7 +32,8 @@ class Traced final : public GpuTraced {
   }
 
   /// Before an operation whose kernel records it: after the records before. What comes after it waits for the
-  /// kernel by the engine's order. In a capture once is enough for a stream: each time is a node of the graph.
+  /// kernel by the engine's order. In a capture once is enough for a stream: each time is a node of the
+  /// graph.
   void join(cudaStream_t stream, engine::cuda::CaptureId capture) {
     if (capture != 0 && capture == joined_capture_ && stream == joined_) return;
     order.before(stream, capture);

@@ -27,7 +27,8 @@ class PacketRecord {
     add(output_, number, x, there);
   }
 
-  /// Takes the record's place while packets are on their way: at the end it would be waited for.
+  /// Takes the record's place, once the first packets of all ranks are there: while other warps fold, but not
+  /// earlier, for whoever reads the ring waits for the place, and a rank may be late.
   __device__ __forceinline__ void reserve() {
     if (blockIdx.x == 0 && threadIdx.x == 0)
       place_ = recorder::reserve<Memory>(recording_.ring, recording_.operations);

@@ -203,7 +203,6 @@ __global__ void __launch_bounds__(kPacketThreads)
     const std::uint32_t next = unit + blockDim.x;
     given = next < used ? load_given(part, (first + next) * kUnit) : Given{};
   }
-  if (record.wanted()) record.reserve();
   const Unit folder(a.fold);
   bool complete = true;
   for (std::uint32_t unit = threadIdx.x; unit < end; unit += blockDim.x) {
@@ -211,6 +210,7 @@ __global__ void __launch_bounds__(kPacketThreads)
     complete = unit >= units || receive_unit(part, loaded, step, unit);
     complete = __all_sync(0xffffffff, static_cast<int>(complete)) != 0;
     if (!complete) break;
+    if (record.wanted() && unit == threadIdx.x) record.reserve();
     std::uint64_t result = 0;
     if (unit < used && part.receive != nullptr) {
       const std::uint64_t at = (first + unit) * kUnit;
