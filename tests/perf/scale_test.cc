@@ -15,18 +15,18 @@ using detccl::test::Folder;
 using detccl::test::Outcome;
 using detccl::test::run;
 
-nlohmann::json read_json(const std::string& path) {
-  std::ifstream file(path);
+/// What the command, which must pass, writes with --json.
+nlohmann::json results_of(const std::string& command) {
+  const Folder folder;
+  const Outcome outcome = run(command + " --json " + folder.file("j"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::ifstream file(folder.file("j"));
   return nlohmann::json::parse(file);
 }
 
 TEST(ScalingBench, EveryFigureForEveryNumberOfRanks) {
-  const Folder folder;
-  const Outcome outcome =
-      run(SCALING_BENCH_PROGRAM " --ranks 8,24,64 --most-virtual 24 --elements 1000 --repeats 1 --json " +
-          folder.file("j"));
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  const nlohmann::json j = read_json(folder.file("j"));
+  const nlohmann::json j =
+      results_of(SCALING_BENCH_PROGRAM " --ranks 8,24,64 --most-virtual 24 --elements 1000 --repeats 1");
   EXPECT_EQ(j.at("complete"), true);
   ASSERT_EQ(j.at("results").size(), 3u);
   for (const auto& row : j.at("results")) {
@@ -53,11 +53,7 @@ const std::string kHostScale =
     " --bin " DETCCL_TEST_BIN " ";
 
 TEST(HostScale, OneDigestForAllNumbersOfRanksAndGroups) {
-  const Folder folder;
-  const Outcome outcome =
-      run(kHostScale + "--ranks 0 --counts 2 4 --groups 2 --costs --json " + folder.file("j"));
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  const nlohmann::json j = read_json(folder.file("j"));
+  const nlohmann::json j = results_of(kHostScale + "--ranks 0 --counts 2 4 --groups 2 --costs");
   EXPECT_EQ(j.at("passed"), true);
   std::set<std::string> digests;
   for (const auto& row : j.at("digests")) {
@@ -78,11 +74,8 @@ TEST(RankDigest, UsageErrorsExitWithTwo) {
 }
 
 TEST(HostScale, NumbersOfRanksThatDivideNothing) {
-  const Folder folder;
-  const Outcome outcome = run(
-      kHostScale + "--ranks 0 --counts 5 11 --all-schedules 5 --groups 2 --costs --json " + folder.file("j"));
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  const nlohmann::json j = read_json(folder.file("j"));
+  const nlohmann::json j =
+      results_of(kHostScale + "--ranks 0 --counts 5 11 --all-schedules 5 --groups 2 --costs");
   ASSERT_EQ(j.at("digests").size(), 5u + 2u);
   for (const auto& row : j.at("digests")) {
     EXPECT_EQ(row.at("equal_to_reference"), true);
@@ -92,11 +85,7 @@ TEST(HostScale, NumbersOfRanksThatDivideNothing) {
 }
 
 TEST(HostScale, WhatCommunicatorsAndCallsTake) {
-  const Folder folder;
-  const Outcome outcome =
-      run(kHostScale + "--ranks 0 --counts --costs 3 --runs 1 --json " + folder.file("j"));
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  const nlohmann::json j = read_json(folder.file("j"));
+  const nlohmann::json j = results_of(kHostScale + "--ranks 0 --counts --costs 3 --runs 1");
   EXPECT_EQ(j.at("passed"), true);
   ASSERT_EQ(j.at("costs").size(), 1u);
   for (const char* kind : {"detccl", "native"}) {
@@ -108,11 +97,7 @@ TEST(HostScale, WhatCommunicatorsAndCallsTake) {
 }
 
 TEST(HostScale, SweepsOfEverySchedule) {
-  const Folder folder;
-  const Outcome outcome =
-      run(kHostScale + "--ranks 3 --largest 1K --counts --costs --json " + folder.file("j"));
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  const nlohmann::json j = read_json(folder.file("j"));
+  const nlohmann::json j = results_of(kHostScale + "--ranks 3 --largest 1K --counts --costs");
   EXPECT_EQ(j.at("passed"), true);
   ASSERT_EQ(j.at("sweeps").size(), 2u);
   for (const auto& sweep : j.at("sweeps"))

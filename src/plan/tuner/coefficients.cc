@@ -13,13 +13,9 @@ constexpr double kMicro = 1e-6, kGiga = 1e9, kKilo = 1024;
 /// Wide enough for any machine, narrow enough that no sum overflows or becomes nothing.
 constexpr double kLongest = 1e9, kSlowest = 1e-6, kFastest = 1e6;
 
-template <std::size_t I>
-double& factor(C& c) {
-  return c.factors[I];
-}
-template <std::size_t I>
-double& error(C& c) {
-  return c.errors[I];
+template <auto kFigure, std::size_t kKind>
+double& of(C& c) {
+  return (c.*kFigure)[kKind];
 }
 
 constexpr std::array<Figure, kFigures> kTable{{
@@ -36,18 +32,18 @@ constexpr std::array<Figure, kFigures> kTable{{
     {"processors", 1, 0, 65536, [](C& c) -> double& { return c.processors; }},
     {"cache_kb", kKilo, 0, kLongest, [](C& c) -> double& { return c.cache; }},
     {"beyond_cache", 1, 1, 1000, [](C& c) -> double& { return c.beyond_cache; }},
-    {"gather_factor", 1, 0.001, 1000, factor<0>},
-    {"direct_factor", 1, 0.001, 1000, factor<1>},
-    {"ring_factor", 1, 0.001, 1000, factor<2>},
-    {"tree_factor", 1, 0.001, 1000, factor<3>},
-    {"halving_factor", 1, 0.001, 1000, factor<4>},
-    {"hier_factor", 1, 0.001, 1000, factor<5>},
-    {"gather_error", 1, 0, 1, error<0>},
-    {"direct_error", 1, 0, 1, error<1>},
-    {"ring_error", 1, 0, 1, error<2>},
-    {"tree_error", 1, 0, 1, error<3>},
-    {"halving_error", 1, 0, 1, error<4>},
-    {"hier_error", 1, 0, 1, error<5>},
+    {"gather_factor", 1, 0.001, 1000, of<&C::factors, 0>},
+    {"direct_factor", 1, 0.001, 1000, of<&C::factors, 1>},
+    {"ring_factor", 1, 0.001, 1000, of<&C::factors, 2>},
+    {"tree_factor", 1, 0.001, 1000, of<&C::factors, 3>},
+    {"halving_factor", 1, 0.001, 1000, of<&C::factors, 4>},
+    {"hier_factor", 1, 0.001, 1000, of<&C::factors, 5>},
+    {"gather_error", 1, 0, 1, of<&C::errors, 0>},
+    {"direct_error", 1, 0, 1, of<&C::errors, 1>},
+    {"ring_error", 1, 0, 1, of<&C::errors, 2>},
+    {"tree_error", 1, 0, 1, of<&C::errors, 3>},
+    {"halving_error", 1, 0, 1, of<&C::errors, 4>},
+    {"hier_error", 1, 0, 1, of<&C::errors, 5>},
 }};
 
 Coefficients h200() {
