@@ -17,7 +17,7 @@ void Order::record(cudaStream_t stream, CaptureId capture) {
     return;
   }
   last_in_graph_.record(stream);
-  check(cudaEventRecordWithFlags(last_.get(), stream, cudaEventRecordExternal), "cudaEventRecord");
+  in_graph_.move_to_end(stream, capture, last_.get());
 }
 
 void Order::before(cudaStream_t stream, CaptureId capture) {

@@ -6,7 +6,7 @@
 
 #include <mutex>
 
-#include "engine/cuda/resources.h"
+#include "engine/cuda/captured_record.h"
 
 namespace detccl::engine::cuda {
 
@@ -24,8 +24,9 @@ class Order {
   void record(cudaStream_t stream, CaptureId capture);
 
   std::mutex mutex_;
-  Event last_;           ///< the operation handed over last, where nothing is captured or another graph waits
-  Event last_in_graph_;  ///< likewise, within a graph that is being captured
+  Event last_;  ///< the operation handed over last, where nothing is captured or another graph waits
+  CapturedRecord in_graph_;  ///< of last_
+  Event last_in_graph_;      ///< likewise, within a graph that is being captured
   cudaStream_t stream_ = nullptr;
   StreamId identity_ = 0;  ///< its number: a stream's address may be another one's later
   CaptureId capture_ = 0;
