@@ -20,7 +20,9 @@ constexpr std::uint64_t kLarge = std::uint64_t{1} << 20;  ///< compared with a c
 std::uint64_t moved_bytes(Collective collective, Mode mode, std::uint64_t ranks, std::uint64_t bytes) {
   const std::uint64_t others = bytes * (ranks - 1) / ranks, own = bytes / ranks;
   std::uint64_t each = 0;
-  if (mode == Mode::packets) {
+  if (mode == Mode::shard_packets) {
+    each = bytes + 2 * (2 * others * 2) + bytes;  // values and results
+  } else if (mode == Mode::packets) {
     each = bytes + 2 * bytes * (ranks - 1) * 2 + bytes;  // a packet is twice its payload
     if (collective == Collective::reduce_scatter) each = each / ranks;
   } else if (mode == Mode::one_shot) {
@@ -74,7 +76,8 @@ Row measure_one(const Options& o, Ranks& ranks, Row row) {
 /// Whether it is worth measuring: no mode far from its sizes.
 bool sensible(Mode mode, const peer::Call& call, const peer::Layout& layout, std::uint64_t bytes) {
   if (!peer::fits(call, mode, layout)) return false;
-  if (mode == Mode::packets) return bytes <= (std::uint64_t{256} << 10);
+  if (mode == Mode::packets) return bytes <= (std::uint64_t{1} << 20);
+  if (mode == Mode::shard_packets) return bytes >= 16384 && bytes <= (std::uint64_t{4} << 20);
   if (mode == Mode::one_shot) return bytes <= (std::uint64_t{4} << 20);
   return bytes >= 16384;
 }
@@ -91,7 +94,7 @@ void measure(const Options& o, const std::function<void(const Row&)>& done) {
       for (const contract::DataType type : o.types) {
         for (std::uint64_t bytes = o.begin_bytes; bytes <= o.end_bytes; bytes *= o.factor) {
           for (const Collective collective : {Collective::all_reduce, Collective::reduce_scatter}) {
-            for (const Mode mode : {Mode::packets, Mode::one_shot, Mode::two_shot}) {
+            for (const Mode mode : {Mode::packets, Mode::shard_packets, Mode::one_shot, Mode::two_shot}) {
               peer::Call call;
               call.collective = collective;
               call.arithmetic.type = type;

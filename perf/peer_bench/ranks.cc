@@ -10,9 +10,7 @@ using gpu_bench::GpuMemory;
 using gpu_bench::require;
 
 Ranks::Ranks(std::uint32_t ranks, std::uint32_t blocks, std::uint64_t bytes) {
-  layout_.ranks = ranks;
-  layout_.blocks = blocks;
-  layout_.piece = peer::piece_for(ranks, layout_.blocks);
+  layout_ = peer::layout_for(ranks, blocks);
   for (std::uint32_t r = 0; r < ranks; ++r) {
     regions_.push_back(std::make_unique<GpuMemory>(layout_.bytes()));
     inputs_.push_back(std::make_unique<GpuMemory>(bytes));

@@ -22,7 +22,7 @@ json describe_run(const Options& o) {
 
 json describe_row(const Row& row) {
   constexpr const char* kCollectives[] = {"all_reduce", "reduce_scatter", "reduce"};
-  constexpr const char* kModes[] = {"packets", "one_shot", "two_shot"};
+  constexpr const char* kModes[] = {"packets", "shard_packets", "one_shot", "two_shot"};
   json j = {{"collective", kCollectives[static_cast<int>(row.collective)]},
             {"mode", kModes[static_cast<int>(row.mode)]},
             {"type", contract::name(row.type)},

@@ -94,7 +94,7 @@ std::string ConnectionMemory::explanation() const {
 
 std::uint64_t peer_bytes(std::uint32_t ranks, const contract::Contract& contract, std::uint32_t blocks) {
   if (ranks < 2 || ranks > device::cuda::peer::kMaxRanks || contract.block != 0) return 0;
-  return device::cuda::peer::Layout{ranks, blocks, device::cuda::peer::piece_for(ranks, blocks)}.bytes();
+  return device::cuda::peer::layout_for(ranks, blocks).bytes();
 }
 
 }  // namespace detccl::cli

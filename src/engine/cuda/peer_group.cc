@@ -37,11 +37,7 @@ peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
     throw std::invalid_argument("it has " + std::to_string(ranks) + " ranks; at most " +
                                 std::to_string(peer::kMaxRanks) + " reduce over peer memory");
   }
-  peer::Layout layout;
-  layout.ranks = ranks;
-  layout.blocks = blocks;
-  layout.piece = peer::piece_for(ranks, blocks);
-  return layout;
+  return peer::layout_for(ranks, blocks);
 }
 
 peer::Call peer_call(const Reduction& call, const device::host::Arithmetic& arithmetic) {

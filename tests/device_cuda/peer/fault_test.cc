@@ -55,11 +55,8 @@ TEST_P(InMode, AnAbortEndsWaiting) {
 }
 
 // In one step of a block, and in several.
-constexpr Kind kKinds[] = {{Mode::packets, 4000},
-                           {Mode::one_shot, 4000},
-                           {Mode::one_shot, 50000},
-                           {Mode::two_shot, 4000},
-                           {Mode::two_shot, 50000}};
+constexpr Kind kKinds[] = {{Mode::packets, 4000},   {Mode::shard_packets, 4000}, {Mode::one_shot, 4000},
+                           {Mode::one_shot, 50000}, {Mode::two_shot, 4000},      {Mode::two_shot, 50000}};
 
 INSTANTIATE_TEST_SUITE_P(Modes, InMode, testing::ValuesIn(kKinds));
 

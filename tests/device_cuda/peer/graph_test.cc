@@ -21,7 +21,8 @@ TEST_F(PeerGraph, ReplaysGiveTheBitsOfTheInputsOfTheMoment) {
     Group group(ranks);
     std::vector<GroupCall> calls;
     std::uint64_t bytes = 256;
-    for (const Mode mode : {Mode::packets, Mode::one_shot, Mode::two_shot, Mode::packets}) {
+    for (const Mode mode :
+         {Mode::packets, Mode::shard_packets, Mode::one_shot, Mode::two_shot, Mode::packets}) {
       GroupCall c;
       c.arithmetic = {contract::DataType::float16, contract::Op::avg};
       c.arithmetic.ranks = ranks;

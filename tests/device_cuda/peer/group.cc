@@ -136,9 +136,9 @@ GroupCall random_call(host::Random& random, const Group& group, std::uint64_t fr
   const std::uint64_t result = c.count * size, input = result * shards;
   c.send_bytes = input;
   c.receive_bytes = result;
-  constexpr Mode kModes[] = {Mode::packets, Mode::one_shot, Mode::two_shot};
+  constexpr Mode kModes[] = {Mode::packets, Mode::shard_packets, Mode::one_shot, Mode::two_shot};
   do {
-    c.mode = kModes[below(random, 3)];
+    c.mode = kModes[below(random, 4)];
     Call probe;
     probe.collective = c.collective;
     probe.arithmetic = c.arithmetic;
@@ -171,7 +171,7 @@ std::vector<std::byte> expected(const GroupCall& c, const std::vector<std::vecto
 
 std::string describe(const GroupCall& c) {
   constexpr const char* kCollectives[] = {"all_reduce", "reduce_scatter", "reduce"};
-  constexpr const char* kModes[] = {"packets", "one shot", "two shot"};
+  constexpr const char* kModes[] = {"packets", "packets by shards", "one shot", "two shot"};
   std::string text = std::string(kCollectives[static_cast<int>(c.collective)]) + " " +
                      std::string(name(c.arithmetic.type)) + " " + std::string(name(c.arithmetic.op)) + " " +
                      to_string(contract::Contract{c.arithmetic.order, c.arithmetic.accumulate, 0}) + ", " +

@@ -18,7 +18,7 @@ TEST(PeerMode, FitsAndNeverTurnsBackAsCallsGrow) {
        {Collective::all_reduce, Collective::reduce_scatter, Collective::reduce}) {
     for (std::uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks) {
       for (const std::uint32_t blocks : {1U, 8U, 32U, kMaxBlocks}) {
-        const Layout layout{ranks, blocks, piece_for(ranks, blocks)};
+        const Layout layout = layout_for(ranks, blocks);
         Mode before = Mode::packets;
         for (std::uint64_t count = 1; count <= 1U << 22; count += 1 + count / 7) {
           Call call;
@@ -33,6 +33,10 @@ TEST(PeerMode, FitsAndNeverTurnsBackAsCallsGrow) {
           const std::uint64_t sent = count * sizeof(float) * (ranks - 1);
           if (*mode == Mode::packets) {
             EXPECT_LE(sent, limits.packets);
+          } else if (*mode == Mode::shard_packets) {
+            EXPECT_LE(2 * sent / ranks, limits.shard_packets);
+            EXPECT_GT(ranks, 2U) << "where one way is all, the values go everywhere";
+            EXPECT_NE(collective, Collective::reduce_scatter);
           } else if (*mode == Mode::one_shot) {
             EXPECT_LE(sent, limits.one_shot);
             EXPECT_NE(collective, Collective::reduce_scatter);
@@ -56,7 +60,7 @@ TEST(PeerLayout, SlotsTakeNoMoreThanTheyMay) {
   constexpr std::uint64_t kSlotsAtMost = 64U << 20;
   for (std::uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks) {
     for (std::uint32_t blocks = 1; blocks <= kMaxBlocks; ++blocks) {
-      const Layout layout{ranks, blocks, piece_for(ranks, blocks)};
+      const Layout layout = layout_for(ranks, blocks);
       EXPECT_EQ(layout.piece % 16, 0U);
       EXPECT_GE(layout.piece, 2048U) << "the least piece of a partition";
       EXPECT_LE(layout.bytes() - layout.raw(0, 0, 0), kSlotsAtMost);

@@ -53,9 +53,13 @@ struct Layout {
     const std::uint64_t index = (std::uint64_t{block} * 2 + (step & 1)) * ranks + from;
     return kControl + index * kPacketUnits * kPacketBytes;
   }
+  /// Where it puts those of its results.
+  DETCCL_HD std::uint64_t result_packets(std::uint32_t block, std::uint64_t step, std::uint32_t from) const {
+    return packets(blocks, 0, 0) - kControl + packets(block, step, from);
+  }
   /// Where rank `from` puts its raw values for the region's rank to fold in step `step`.
   DETCCL_HD std::uint64_t raw(std::uint32_t block, std::uint64_t step, std::uint32_t from) const {
-    return packets(blocks, 0, 0) + slot(block, step, from);
+    return result_packets(blocks, 0, 0) + slot(block, step, from);
   }
   /// Where the results of step `step` are put: one slot for each rank that folds.
   DETCCL_HD std::uint64_t results(std::uint32_t block, std::uint64_t step, std::uint32_t from) const {
@@ -72,5 +76,9 @@ struct Layout {
     return ((std::uint64_t{block} * kSlots + step % kSlots) * ranks + from) * piece;
   }
 };
+
+constexpr Layout layout_for(std::uint32_t ranks, std::uint32_t blocks) {
+  return {ranks, blocks, piece_for(ranks, blocks)};
+}
 
 }  // namespace detccl::device::cuda::peer

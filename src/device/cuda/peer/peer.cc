@@ -41,13 +41,23 @@ Part part_of(const Endpoint& endpoint) {
   return part;
 }
 
+bool in_packets(Mode mode) {
+  return mode == Mode::packets || mode == Mode::shard_packets;
+}
+
 /// In packets the shard is what one rank folds.
+std::uint64_t packets_shard(const Call& call, Mode mode, const Layout& layout) {
+  const std::uint64_t total = message_bytes(call, layout);
+  const bool whole = mode == Mode::packets && !scatters(call);
+  return whole ? total : shard_bytes(total, scatters(call), layout.ranks);
+}
+
 Partition partition_of(const Call& call, Mode mode, const Layout& layout) {
   const std::uint64_t total = message_bytes(call, layout);
-  if (mode != Mode::packets) return partition(mode, total, scatters(call), layout);
+  if (!in_packets(mode)) return partition(mode, total, scatters(call), layout);
   Partition p;
   p.total = total;
-  p.shard = scatters(call) ? total / layout.ranks : total;
+  p.shard = packets_shard(call, mode, layout);
   return p;
 }
 
@@ -56,10 +66,11 @@ Partition partition_of(const Call& call, Mode mode, const Layout& layout) {
 bool fits(const Call& call, Mode mode, const Layout& layout) {
   if (layout.ranks < 2 || layout.ranks > kMaxRanks) return false;
   switch (mode) {
-    case Mode::packets: {
-      const std::uint64_t each = call.count * contract::size_of(call.arithmetic.type);
-      return each <= std::uint64_t{layout.blocks} * kPacketUnits * 8;
-    }
+    case Mode::shard_packets:
+      if (scatters(call)) return false;
+      [[fallthrough]];
+    case Mode::packets:
+      return packets_shard(call, mode, layout) <= std::uint64_t{layout.blocks} * kPacketUnits * 8;
     case Mode::one_shot:
       return !scatters(call);
     case Mode::two_shot:
@@ -71,6 +82,10 @@ bool fits(const Call& call, Mode mode, const Layout& layout) {
 std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Limits& limits) {
   const std::uint64_t sent = call.count * contract::size_of(call.arithmetic.type) * (layout.ranks - 1);
   if (sent <= limits.packets && fits(call, Mode::packets, layout)) return Mode::packets;
+  // Of two ranks each sends as much either way.
+  if (layout.ranks > 2 && 2 * sent / layout.ranks <= limits.shard_packets &&
+      fits(call, Mode::shard_packets, layout))
+    return Mode::shard_packets;
   if (sent <= limits.one_shot && fits(call, Mode::one_shot, layout)) return Mode::one_shot;
   if (fits(call, Mode::two_shot, layout)) return Mode::two_shot;
   return std::nullopt;
@@ -83,7 +98,7 @@ cudaError_t load_drain();
 /// A shard's words must be words of the whole input.
 bool records(const Call& call, Mode mode) {
   constexpr std::uint64_t kWord = 16;
-  return mode == Mode::packets && call.count != 0 &&
+  return in_packets(mode) && call.count != 0 &&
          (!scatters(call) || call.count * contract::size_of(call.arithmetic.type) % kWord == 0);
 }
 
@@ -93,7 +108,7 @@ cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaSt
   if (call.count == 0) return cudaSuccess;
   Part part = part_of(endpoint);
   part.partition = partition_of(call, mode, endpoint.layout);
-  part.two_shot = mode == Mode::two_shot;
+  part.two_shot = mode == Mode::two_shot || mode == Mode::shard_packets;
   part.scattered = scatters(call);
   part.wanted_by = call.collective == Collective::reduce ? call.root : kEveryone;
   part.send = static_cast<const std::byte*>(call.send);
@@ -110,7 +125,7 @@ cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaSt
                         .shared_bytes = shared};
   return contract::visit_element(
       call.arithmetic.type, call.arithmetic.accumulate, [&]<class Element>(Element) {
-        return mode == Mode::packets ? launch_packets<Element>(request) : launch_steps<Element>(request);
+        return in_packets(mode) ? launch_packets<Element>(request) : launch_steps<Element>(request);
       });
 }
 

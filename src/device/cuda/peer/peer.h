@@ -37,10 +37,12 @@ struct Endpoint {
   std::uint64_t timeout = 30'000'000'000;  ///< nanoseconds that a kernel waits for a peer
 };
 
-/// A call goes in packets where a rank sends at most `packets` bytes of values to all others together, and in
-/// one shot (which does not fit reduce_scatter) where at most `one_shot`. The same on every rank.
+/// A call goes in packets where a rank sends at most `packets` bytes of values to all others together; in
+/// packets by shards where at most `shard_packets` of values and results; and in one shot where at most
+/// `one_shot` of values. The latter two do not fit reduce_scatter. The same on every rank.
 struct Limits {
   std::uint64_t packets = 448U << 10;
+  std::uint64_t shard_packets = 512U << 10;
   std::uint64_t one_shot = 256U << 10;
 };
 

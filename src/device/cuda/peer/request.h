@@ -33,8 +33,11 @@ struct Part {
   std::uint64_t received_from;  ///< where in the message the byte at `receive` is
   std::uint32_t rank;
   std::uint32_t wanted_by;  ///< two_shot: the rank that all results go to; kEveryone; own rank: nobody else's
-  bool two_shot;
-  bool scattered;  ///< every rank wants its own shard only
+  bool two_shot;            ///< the owner of a shard folds it, and sends the results
+  bool scattered;           ///< every rank wants its own shard only
+
+  /// Whether every rank folds a shard of its own.
+  DETCCL_HD bool in_shards() const { return two_shot || scattered; }
 };
 
 struct Request {
