@@ -52,6 +52,14 @@ Rates measure_one(const Options& o, const device::cuda::Arithmetic& a, std::uint
     return device::cuda::fold(a, operands, output.data(), plan::Form::final,
                               bytes / contract::size_of(a.type), {blocks}, nullptr);
   };
+  const bool digests = device::cuda::can_digest(a, a.ranks);
+  const GpuMemory sums((a.ranks + std::size_t{1}) * sizeof(device::cuda::PlacedSums));
+  auto* const of_operands = reinterpret_cast<device::cuda::PlacedSums*>(sums.data());
+  const auto fold_and_digest = [&](device::cuda::PlacedSums* of_result) {
+    return device::cuda::fold_and_digest(
+        a, operands, output.data(), bytes / contract::size_of(a.type),
+        {.first = 0, .count = a.ranks, .of_operands = of_operands, .of_result = of_result}, nullptr);
+  };
   const auto copy = [&] {
     return cudaMemcpyAsync(output.data(), inputs.data(), total / 2, cudaMemcpyDeviceToDevice, nullptr);
   };
@@ -68,6 +76,11 @@ Rates measure_one(const Options& o, const device::cuda::Arithmetic& a, std::uint
     rates.copy.push_back(copied);
     rates.fold.push_back(folded);
     rates.limited.push_back(limited);
+    if (!digests) continue;
+    rates.inputs_digested.push_back(moved /
+                                    stopwatch.time(repeats, [&] { return fold_and_digest(nullptr); }));
+    rates.all_digested.push_back(
+        moved / stopwatch.time(repeats, [&] { return fold_and_digest(of_operands + a.ranks); }));
   }
   return rates;
 }
@@ -75,6 +88,7 @@ Rates measure_one(const Options& o, const device::cuda::Arithmetic& a, std::uint
 }  // namespace
 
 void measure(const Options& o, const std::function<void(const Row&)>& done) {
+  require(device::cuda::load_kernels());
   const std::uint64_t most = *std::max_element(o.operands.begin(), o.operands.end());
   const GpuMemory inputs(most * o.end_bytes), output((most + 1) * o.end_bytes / 2 + o.end_bytes);
   for (const contract::DataType type : o.types) {

@@ -14,6 +14,9 @@ struct Rates {
   std::vector<double> copy;     ///< cudaMemcpyAsync of as many bytes, read plus written
   std::vector<double> fold;     ///< all operands' and the result's bytes
   std::vector<double> limited;  ///< the same with Options::blocks thread blocks
+  /// The same as `fold`, with the digests of all operands, and of the result too; none where folds take no
+  /// digests.
+  std::vector<double> inputs_digested, all_digested;
 };
 
 struct Row {

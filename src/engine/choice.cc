@@ -138,16 +138,17 @@ void Chooser::tell(const Reduction& call, std::uint64_t bytes, const Choice& cho
   told_[kind] |= bit;
 }
 
-const Choice& Chooser::choose(const Reduction& call) {
+Choice Chooser::choose(const Reduction& call) {
   const std::uint64_t shards = call.collective == plan::Collective::reduce_scatter ? ranks_ : 1;
   const std::uint64_t bytes = call.count * shards * contract::size_of(call.type);
   if (call.schedule) {
     Settings settings = settings_;
     settings.schedule = call.schedule;
-    return asked_for_ = make(settings, call, bytes);
+    return make(settings, call, bytes);
   }
   std::uint64_t key = call.count * 0x9e3779b97f4a7c15u;
   key ^= static_cast<std::uint64_t>(call.collective) * 5 + static_cast<std::uint64_t>(call.type) * 29;
+  const std::lock_guard lock(mutex_);
   Kept& kept = kept_[(key >> 32 ^ key) % kept_.size()];
   const bool known =
       kept.used && kept.collective == call.collective && kept.type == call.type && kept.count == call.count;

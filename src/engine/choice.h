@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "engine/reduction.h"
@@ -40,10 +41,11 @@ inline constexpr double kGain = 0.15;
 std::vector<plan::Schedule> tuned_schedules(const Settings& settings, std::uint32_t ranks);
 
 /// Choices of one communicator, made once per size and kept in constant space; a kept one takes nanoseconds.
+/// Any thread.
 class Chooser {
  public:
   Chooser(const Settings& settings, std::uint32_t ranks) : settings_(settings), ranks_(ranks) {}
-  const Choice& choose(const Reduction& call);
+  Choice choose(const Reduction& call);
 
  private:
   struct Kept {
@@ -58,8 +60,8 @@ class Chooser {
 
   const Settings settings_;
   std::uint32_t ranks_;
+  std::mutex mutex_;  ///< of what follows
   std::array<Kept, 64> kept_;
-  Choice asked_for_;  ///< of the last call that had a schedule of its own
   std::array<std::uint64_t, std::size_t{3} * contract::kDataTypes> told_{};  ///< by power of two of the size
 };
 

@@ -118,7 +118,7 @@ device::host::Arithmetic Planner::arithmetic(const Reduction& call) const {
           call.scalar_memory};
 }
 
-const Choice& Planner::choice(const Reduction& call) {
+Choice Planner::choice(const Reduction& call) const {
   return chooser_->choose(call);
 }
 
@@ -131,7 +131,7 @@ std::vector<Job> Planner::jobs(const Reduction& call) {
   spec.ranks = ranks_;
   spec.root = call.root;
   spec.stride = call.collective == plan::Collective::reduce_scatter ? call.count : 0;
-  const Choice& chosen = choice(call);
+  const Choice chosen = choice(call);
   spec.schedule = chosen.schedule;
   const std::uint64_t chunk = chosen.chunk;
   const std::size_t size = contract::size_of(call.type);

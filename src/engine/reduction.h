@@ -105,8 +105,8 @@ class Planner {
   std::vector<Job> jobs(const Reduction& call);
   device::host::Arithmetic arithmetic(const Reduction& call) const;
   const Settings& settings() const { return settings_; }
-  /// How `call` is carried out.
-  const Choice& choice(const Reduction& call);
+  /// How `call` is carried out. Any thread.
+  Choice choice(const Reduction& call) const;
 
  private:
   class Cache;

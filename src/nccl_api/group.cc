@@ -107,7 +107,7 @@ void Group::trace(std::shared_ptr<Communicator> communicator, const TracedCall& 
 bool Group::records() const {
   return traced_.size() == queue_.size() && std::all_of(queue_.begin(), queue_.end(), [](const Queued& one) {
            const auto shadow = one.first->gpu();
-           return shadow != nullptr && shadow->records(one.second.call);
+           return shadow != nullptr && shadow->records(one.second.call, one.second.alone);
          });
 }
 

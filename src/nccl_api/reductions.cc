@@ -165,6 +165,7 @@ bool sampled() {
 
 ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Call& c,
                      QueuedReduction reduction) {
+  reduction.alone = true;
   const auto run_it = [&] {
     if (!runtime().on_host) {
       const gpu::Queued queued{communicator, reduction};
@@ -172,15 +173,13 @@ ncclResult_t run_now(const std::shared_ptr<Communicator>& communicator, const Ca
     }
     std::vector<std::unique_ptr<Lane>> lanes;
     lanes.push_back(std::make_unique<Lane>(communicator));
-    QueuedReduction alone = reduction;
-    alone.alone = true;
     if (sampled())
-      alone.native = [c](void* receive) {
+      reduction.native = [c](void* receive) {
         Call elsewhere = c;
         elsewhere.receive = receive;
         return call_real(elsewhere, c.count);
       };
-    lanes.back()->push(alone);
+    lanes.back()->push(reduction);
     return run(lanes);
   };
   Tracing* tracing = runtime().tracing.get();

@@ -235,7 +235,7 @@ void Tracing::put_on_stream(Pending& pending, std::size_t in_bytes, std::size_t 
   site.input_bytes = in_bytes;
   site.output_bytes = out_bytes;
   const auto shadow = ours == nullptr ? nullptr : pending.communicator->gpu();
-  const bool records = shadow != nullptr && shadow->records(ours->call);
+  const bool records = shadow != nullptr && shadow->records(ours->call, ours->alone);
   pending.on_gpu =
       gpu_->before(*pending.communicator, std::move(site), pending.call.send, pending.call.stream, records);
   if (pending.on_gpu && ours != nullptr) ours->recording = pending.on_gpu->recording;

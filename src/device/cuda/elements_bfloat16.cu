@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/cuda/launch.cuh"
+#include "device/cuda/fold_digest.cuh"
 
 namespace detccl::device::cuda {
 
 template cudaError_t launch<contract::WideElement<contract::Bfloat16>>(const Request&);
 template cudaError_t load<contract::WideElement<contract::Bfloat16>>();
+template cudaError_t launch_digest<contract::WideElement<contract::Bfloat16>>(const Request&, const Digests&);
+template cudaError_t load_digest<contract::WideElement<contract::Bfloat16>>();
 template cudaError_t launch<contract::NativeElement<contract::Bfloat16>>(const Request&);
 template cudaError_t load<contract::NativeElement<contract::Bfloat16>>();
+template cudaError_t launch_digest<contract::NativeElement<contract::Bfloat16>>(const Request&,
+                                                                                const Digests&);
+template cudaError_t load_digest<contract::NativeElement<contract::Bfloat16>>();
 
 }  // namespace detccl::device::cuda

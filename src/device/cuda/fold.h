@@ -13,6 +13,7 @@
 
 #include "device/host/fold.h"
 #include "plan/plan.h"
+#include "recorder/ring.h"
 
 namespace detccl::device::cuda {
 
@@ -36,6 +37,31 @@ struct LaunchLimits {
 /// cudaErrorInvalidValue: no operands or more than kMaxOperands.
 cudaError_t fold(const Arithmetic& a, std::span<const Operand> operands, void* result, plan::Form result_form,
                  std::uint64_t count, LaunchLimits limits, cudaStream_t stream);
+
+/// Sums that many blocks add to, in a cache line of their own: additions to one line wait for each other.
+struct alignas(128) PlacedSums {
+  fingerprint::Sums sums;
+};
+
+/// Fingerprints (fingerprint/mix.h) of what a fold reads and writes, taken of the values that it has in
+/// registers; each payload begins with the fold's first elements. Sums are added to what device memory holds.
+struct Digests {
+  std::uint32_t first = 0, count = 0;  ///< of operands first … first + count - 1
+  PlacedSums* of_operands = nullptr;   ///< [i]: of operand first + i
+  PlacedSums* of_result = nullptr;     ///< null: not wanted
+  /// Instead of all that, if not null: one operand's and the result's are an operation's input and output,
+  /// whose record is left. It is copied.
+  const recorder::Recording* recording = nullptr;
+};
+
+/// Whether folds of this kind can take fingerprints, at addresses and of a length that are multiples of 16
+/// bytes: sums of floats of 16 bits or more, of 2, 4, 8 or 16 raw operands to a final result.
+bool can_digest(const Arithmetic& a, std::size_t operands);
+
+/// fold() of raw operands to a final result, after load_kernels(). cudaErrorInvalidValue where it cannot
+/// digest.
+cudaError_t fold_and_digest(const Arithmetic& a, std::span<const Operand> operands, void* result,
+                            std::uint64_t count, const Digests& digests, cudaStream_t stream);
 
 /// Loads all kernels of fold() on the current device, so that no later fold() does: loading one may wait for
 /// everything that the device is doing, which in turn may wait for what the caller does next. Not in a

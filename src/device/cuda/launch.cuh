@@ -64,8 +64,7 @@ inline Grid grid_for(std::uint64_t vectors, std::uint64_t unroll, std::uint64_t 
 }
 
 template <class Shape>
-cudaError_t launch_shape(const Request& r) {
-  Arguments<Shape::kCapacity> a;
+void describe(const Request& r, Arguments<Shape::kCapacity>& a) {
   a.k = static_cast<std::uint32_t>(r.operands.size());
   std::fill(std::begin(a.partial), std::end(a.partial), 0);
   std::fill(std::begin(a.scaled), std::end(a.scaled), 0);
@@ -86,7 +85,12 @@ cudaError_t launch_shape(const Request& r) {
   a.finish = r.finish;
   a.linear = r.arithmetic.order == contract::Order::linear;
   cut<Shape>(a);
+}
 
+template <class Shape>
+cudaError_t launch_shape(const Request& r) {
+  Arguments<Shape::kCapacity> a;
+  describe<Shape>(r, a);
   const Grid grid = grid_for(a.vectors, Shape::kUnroll, a.count - a.vectors * Shape::kVector,
                              Shape::kMaxThreads, r.limits.max_blocks);
   void* parameters[] = {&a};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "device/cuda/fold.h"
 
@@ -26,6 +27,17 @@ struct Request {
   LaunchLimits limits;
   cudaStream_t stream;
 };
+
+/// Which elements' folds can take fingerprints: a vector is a fingerprint's word.
+template <class Element>
+inline constexpr bool kDigests =
+    !std::is_integral_v<typename Element::Value> && sizeof(typename Element::Bits) >= 2;
+
+/// Instantiated for those, likewise.
+template <class Element>
+cudaError_t launch_digest(const Request& request, const Digests& digests);
+template <class Element>
+cudaError_t load_digest();
 
 /// Enqueues the fold of elements of class `Element` (contract/element.h). Instantiated in elements_*.cu.
 template <class Element>

@@ -32,6 +32,7 @@ Run::Run(const Work& work)
       parts_(work.parts),
       batches_(stream::deal(tasks_of(work), engine_.settings_.scratch_limit, engine_.lanes())),
       main_(work.calls.front().stream) {
+  if (work.calls.size() == 1) recording_ = work.calls.front().recording;
   for (const StreamCall& call : work.calls) {
     const bool known = call.stream == main_ || std::count(others_.begin(), others_.end(), call.stream) > 0;
     if (!known) others_.push_back(call.stream);
@@ -147,6 +148,15 @@ void Run::all_gather(const void* from, void* to, std::size_t bytes) {
 
 void Run::fold(const device::host::Arithmetic& arithmetic, std::span<const device::host::Operand> operands,
                void* result, plan::Form form, std::uint64_t count) {
+  if (recording_) {
+    device::cuda::Digests digests;
+    digests.first = engine_.rank_;
+    digests.count = 1;
+    digests.recording = &*recording_;
+    check(device::cuda::fold_and_digest(arithmetic, operands, result, count, digests, stream(lane_)),
+          "a fold");
+    return;
+  }
   const bool beside = batch().overlapped();
   check(device::cuda::fold(arithmetic, operands, result, form, count, {beside ? kBlocksBeside : 0},
                            beside ? side_ : stream(lane_)),

@@ -49,9 +49,10 @@ class Run final : private stream::Machine {
   transport::NcclExchange& channel() const;
 
   StreamEngine& engine_;
-  std::size_t first_lane_;              ///< of the engine's
-  PartEvents* parts_;                   ///< null: not timed
-  std::vector<stream::Batch> batches_;  ///< by lane
+  std::size_t first_lane_;                        ///< of the engine's
+  PartEvents* parts_;                             ///< null: not timed
+  std::optional<recorder::Recording> recording_;  ///< that its one fold leaves
+  std::vector<stream::Batch> batches_;            ///< by lane
   cudaStream_t main_;
   std::vector<cudaStream_t> streams_;  ///< of lanes 1, 2 …
   std::size_t lane_ = 0;

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "device/cuda/fold.h"
 #include "engine/choice.h"
 #include "engine/cuda/load_once.h"
 #include "engine/cuda/run.h"
@@ -69,9 +70,24 @@ std::vector<transport::NcclExchange*> StreamEngine::exchanges() const {
   return all;
 }
 
-bool StreamEngine::records(const Reduction& call) const {
-  return peers_ != nullptr && call.op != contract::Op::premulsum &&
-         peers_->records(call, tasks_.planner().arithmetic(call));
+/// Whether a single fold reads all of the input and writes all of the output, in whole words of fingerprints.
+bool StreamEngine::is_one_fold(const Reduction& call) const {
+  constexpr std::uintptr_t kWord = 16;
+  const auto is_aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % kWord == 0; };
+  const bool over_nodes = nodes_ != nullptr && nodes_->way.takes(call);
+  if (over_nodes || call.collective != plan::Collective::all_reduce || settings_.contract.block != 0 ||
+      !device::cuda::can_digest(tasks_.planner().arithmetic(call), ranks_) || call.count == 0 ||
+      call.count * contract::size_of(call.type) % kWord != 0 || !is_aligned(call.send) ||
+      !is_aligned(call.receive))
+    return false;
+  const Choice choice = tasks_.planner().choice(call);
+  return choice.schedule == plan::Schedule::gather && call.count <= choice.chunk;
+}
+
+bool StreamEngine::records(const Reduction& call, bool alone) const {
+  if (call.op == contract::Op::premulsum) return false;
+  if (peers_ != nullptr) return peers_->records(call, tasks_.planner().arithmetic(call));
+  return alone && is_one_fold(call);
 }
 
 /// At the same time: an abort frees memory, which waits for the kernels of all of them.

@@ -79,8 +79,9 @@ class StreamEngine {
   void use_peers(const PeerSettings& settings);
   /// Null: they do not.
   PeerGroup* peers() const { return peers_.get(); }
-  /// Whether the reduction's kernel can record it. Any thread.
-  bool records(const Reduction& call) const;
+  /// Whether the reduction's last kernel can record it; `alone`: whether it is handed over by itself. Any
+  /// thread.
+  bool records(const Reduction& call, bool alone) const;
 
   /// From now on AllReduces go over nodes where they can. Before warm_up(), the same on every rank.
   void use_nodes(std::unique_ptr<NodeGroup> nodes) { nodes_ = std::move(nodes); }
@@ -102,6 +103,7 @@ class StreamEngine {
 
  private:
   void warm_up_nodes(cudaStream_t stream);
+  bool is_one_fold(const Reduction& call) const;
 
   friend class NodeRun;
   friend class Run;

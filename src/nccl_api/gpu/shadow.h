@@ -26,7 +26,9 @@ class Shadow final : public GpuShadow {
   ncclResult_t before_native(cudaStream_t stream) override;
   ncclResult_t after_native(cudaStream_t stream, bool later) override;
   bool over_peers() const override { return engine_->peers() != nullptr; }
-  bool records(const engine::Reduction& call) const override { return engine_->records(call); }
+  bool records(const engine::Reduction& call, bool alone) const override {
+    return engine_->records(call, alone);
+  }
   ncclResult_t async_error() const override;
   void abort() override;
   void destroy() override;
