@@ -31,28 +31,12 @@ class Traced final : public GpuTraced {
     return counter;
   }
 
-  /// Before an operation whose kernel records it: after the records before. What comes after it waits for the
-  /// kernel by the engine's order. In a capture once is enough for a stream: each time is a node of the
-  /// graph.
-  void join(cudaStream_t stream, engine::cuda::CaptureId capture) {
-    if (capture != 0 && capture == joined_capture_ && stream == joined_) return;
-    order.before(stream, capture);
-    joined_ = stream;
-    joined_capture_ = capture;
-  }
-  void end(cudaStream_t stream, engine::cuda::CaptureId capture) {
-    order.after(stream, capture);
-    joined_capture_ = 0;
-  }
-
   const int on;
   TracedDevice& device;
   const std::uint64_t number;
   engine::cuda::Order order;
 
  private:
-  cudaStream_t joined_ = nullptr;
-  engine::cuda::CaptureId joined_capture_ = 0;
   std::mutex mutex_;
   std::map<std::pair<int, std::uint32_t>, std::uint64_t*> counters_;
 };
@@ -139,21 +123,25 @@ class Tracing final : public GpuTracing {
       return operation;
     }
     operation.accumulator = its->device.accumulator(place->accumulator);
+    its->order.before(stream, capture);
     if (records) {
-      its->join(stream, capture);
       its->device.sites().commit(place->site);  // its record may come before after()
       operation.recording = {its->device.ring(), place->site, operation.counter, operation.accumulator};
       return operation;
     }
-    its->order.before(stream, capture);
     check(recorder::cuda::digest(payload, &operation.accumulator->input, stream), "a digest");
     return operation;
   }
 
   void end(const Operation& operation, const void* output) {
-    if (operation.recording) return;  // its kernel does
     Traced& its = static_cast<Traced&>(*operation.communicator);
     const engine::cuda::OnDevice guard(its.on);
+    if (!operation.recording) record(its, operation, output);  // else its kernel does
+    // Also the next input's digest waits for it: the input may be what comes out here.
+    its.order.after(operation.stream, operation.capture);
+  }
+
+  void record(Traced& its, const Operation& operation, const void* output) {
     const recorder::cuda::Payload payload{output, operation.output_bytes};
     const std::uint64_t site = operation.place.site;
     its.order.before(operation.stream, operation.capture);
@@ -167,7 +155,6 @@ class Tracing final : public GpuTracing {
                                    payload, operation.stream),
             "a record");
     }
-    its.end(operation.stream, operation.capture);
   }
 
   recorder::Recorder& recorder_;

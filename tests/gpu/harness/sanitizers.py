@@ -11,7 +11,7 @@ from harness.report import Row
 TOOLS = ("memcheck", "racecheck")
 # Every kernel at small sizes: a sanitizer takes a hundred times as long.
 PROGRAMS = {
-    "folds": ("device_cuda_test", "Fold.ManyOperands*:Fold.AllPairs*:Fold.OperandsAreReadOnly*:Forms.ManyOperands*:"
+    "folds": ("device_cuda_test", "FoldDigest.*:Fold.ManyOperands*:Fold.AllPairs*:Fold.OperandsAreReadOnly*:Forms.ManyOperands*:"
                                   "Forms.FoldsOfMore*:Graph.*"),
     "peer": ("device_peer_test", "*-*AnotherCall*"),  # whose error is made on purpose
 }

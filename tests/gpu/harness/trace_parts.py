@@ -141,6 +141,30 @@ class Chunks:
         yield row
 
 
+class Schedules:
+    """The promises' program by a schedule whose digests have kernels of their own, and by those whose kernels record
+    themselves: the same traces."""
+    names = ["trace by schedules"]
+    CASES = ["reduce.float32.sum", "reduce.float64.avg", "reduce.float16.sum", "reduce.bfloat16.avg", "pieces.float32",
+             "pieces.bfloat16", "collectives.float32", "collectives.bfloat16", "group.reductions", "streams.order",
+             "graph.one", "graph.several", "graph.two_streams", "graph.two_graphs"]
+
+    def jobs(self, tracing):
+        schedules = ["direct", "gather"] + ["peer"] * (tracing.bench.kind == "p2p")
+        return {f"schedule-{one}": lambda one=one: tracing.promises(f"schedule-{one}", self.CASES,
+                                                                    {"DETCCL_SCHEDULE": one})
+                for one in schedules}
+
+    def rows(self, tracing, runs):
+        seconds = sum(run.seconds for run in runs.values())
+        if problem := complaint(runs):
+            yield Row(self.names[0], "fail", seconds, problem)
+            return
+        first, *others = runs.values()
+        rows = [same_row(tracing, self.names[0], first, other, seconds) for other in others]
+        yield next((row for row in rows if row.status != "pass"), rows[-1])
+
+
 class Killed:
     """A rank is killed between two operations of a step; the others hang in the second until they are killed too."""
     names = ["trace of a killed rank"]
@@ -175,4 +199,4 @@ class Killed:
 
 
 PARTS = [Training("DDP", "ddp", "all_reduce"), Training("FSDP2", "fsdp2", "reduce_scatter"), Jax(), NcclTests(),
-         Chunks()]
+         Chunks(), Schedules()]

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 
 from harness import clock, nccl_tests, workloads
 from harness.job import run_ranks
@@ -66,6 +67,17 @@ class Tracing:
 
     def torch(self, label, arguments, extra=None):
         return self.workload(label, "torch_traced.py", "torch", arguments, extra)
+
+    def promises(self, label, cases, extra):
+        folder = self.folder(label)
+        extra = extra | {"DETCCL_TRACE": "1", "DETCCL_TRACE_DIR": folder}
+        with tempfile.TemporaryDirectory(prefix="detccl-ids-", ignore_cleanup_errors=True) as ids:
+            outcome = run_ranks(os.path.dirname(folder), RANKS,
+                                lambda rank: [self.settings.program, "--rank", str(rank), "--ranks", str(RANKS),
+                                              "--folder", ids, "--cases", ",".join(cases), "--replays", "20"],
+                                lambda rank: self.bench.environment(rank, RANKS, extra=extra),
+                                self.settings.timeout, self.settings.stall)
+        return Traced(self, outcome, folder)
 
     def nccl_tests(self, label, program, options):
         path = os.path.join(self.settings.nccl_tests or "", program)

@@ -61,8 +61,8 @@ struct PacketsLaunch {
     const auto threads = static_cast<unsigned>(
         std::min<std::uint64_t>((std::uint64_t{a.units_per_block} + 31) / 32 * 32, kPacketThreads));
     void* parameters[] = {&a};
-    return cudaLaunchKernel(packets_kernel<Shape>, dim3(static_cast<unsigned>(used)), dim3(threads),
-                            parameters, 0, r.stream);
+    return cudaLaunchKernel(r.part.two_shot ? packets_kernel<Shape, true> : packets_kernel<Shape, false>,
+                            dim3(static_cast<unsigned>(used)), dim3(threads), parameters, 0, r.stream);
   }
 };
 
@@ -111,7 +111,8 @@ cudaError_t load_shape(std::uint32_t shared_bytes) {
                                  static_cast<int>(shared_bytes));
   }
   if constexpr (Shape::kGroup == static_cast<int>(kMaxRanks)) {
-    if (error == cudaSuccess) return cudaFuncGetAttributes(&attributes, packets_kernel<Shape>);
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, packets_kernel<Shape, false>);
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, packets_kernel<Shape, true>);
   }
   return error;
 }

@@ -47,7 +47,8 @@ __device__ __forceinline__ bool collect_results(const Part& part, PacketRecord& 
 }
 
 /// Partition: shards of `shard` bytes, the whole message or, in shards, one of them for each rank.
-template <class Shape>
+/// `kTwoShot`: Part::two_shot, so that what goes one way only is as quick as it can be.
+template <class Shape, bool kTwoShot>
 __global__ void __launch_bounds__(kPacketThreads)
     packets_kernel(const __grid_constant__ PacketsArguments<Shape> a) {
   using Unit = Folder<Shape, static_cast<int>(kUnit / sizeof(typename Shape::Bits))>;
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(kPacketThreads)
   const Unit folder(a.fold);
   const std::uint64_t size = part.in_shards() ? part.partition.shard_of(part.rank) : shard;
   const std::uint64_t begin = part.in_shards() ? part.rank * shard : 0;
-  const bool folds = part.two_shot || part.receive != nullptr;
+  const bool folds = kTwoShot || part.receive != nullptr;
   bool complete = true;
   for (std::uint32_t unit = threadIdx.x; unit < end; unit += blockDim.x) {
     typename Unit::Loaded loaded;
@@ -112,16 +113,17 @@ __global__ void __launch_bounds__(kPacketThreads)
       put_own(loaded, part.rank, unit == threadIdx.x ? own : load_unit(part.send + begin, at, size));
       const auto f = folder.result(loaded);
       result = at < size ? within(f.words[0] | std::uint64_t{f.words[1]} << 32, at, size) : 0;
-      if (part.two_shot) send_result(part, result, step, unit);
-      if (part.receive != nullptr) store_unit(part.receive + (part.two_shot ? begin : 0), at, size, result);
+      if constexpr (kTwoShot) send_result(part, result, step, unit);
+      if (part.receive != nullptr) store_unit(part.receive + (kTwoShot ? begin : 0), at, size, result);
     }
     if (record.wanted() && part.receive != nullptr) {
-      const std::uint64_t number = (part.two_shot ? first_unit(part, part.rank) : 0) + first + unit;
+      const std::uint64_t number = (kTwoShot ? first_unit(part, part.rank) : 0) + first + unit;
       record.add_output(number, result, unit < used && at < size);
     }
   }
-  if (complete && part.two_shot && part.receive != nullptr)
-    complete = collect_results(part, record, step, first, used);
+  if constexpr (kTwoShot) {
+    if (complete && part.receive != nullptr) complete = collect_results(part, record, step, first, used);
+  }
   // The counter was read before the barrier above.
   if (threadIdx.x == 0 && complete) *counter = step;
   if (record.wanted()) record.finish(__syncthreads_and(static_cast<int>(complete)) != 0);
