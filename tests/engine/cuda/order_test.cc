@@ -127,8 +127,9 @@ TEST_F(OrderTest, GraphsThatAreCapturedInTurnEachHaveARecord) {
     for (int g = 0; g < 2; ++g)
       operate(streams_[g], begin_slowly);
   }
-  for (int g = 0; g < 2; ++g) {
+  for (int g = 0; g < 2; ++g)
     ASSERT_CUDA(cudaStreamEndCapture(streams_[g], &graphs[g]));
+  for (int g = 0; g < 2; ++g) {
     EXPECT_GE(count(graphs[g], cudaGraphNodeTypeEventRecord), 1);
     ASSERT_CUDA(cudaGraphInstantiate(&runnable[g], graphs[g], 0));
   }
