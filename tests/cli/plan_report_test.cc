@@ -113,13 +113,14 @@ TEST_F(PlanMemory, OverPeerMemory) {
   EXPECT_EQ(peer_bytes(1, tree, 32), 0u);
   EXPECT_EQ(peer_bytes(9, tree, 32), 0u);
   EXPECT_EQ(peer_bytes(8, contract::parse_contract("tree:wide/2").value(), 32), 0u);
-  // Four slots of 256 KB for values and as many for results, and two packets of 16 KB from each rank.
-  EXPECT_EQ(peer_bytes(8, tree, 32), 16384 + 32 * (2 * kMiB + 8 * 32 * 1024));
+  // Four slots of 256 KB for values and as many for results, and from each rank two packets of values and two
+  // of results, 16 KB each.
+  EXPECT_EQ(peer_bytes(8, tree, 32), 16384 + 32 * (2 * kMiB + 8 * 64 * 1024));
   plan::Spec spec;
   spec.ranks = 8;
   spec.count = 1 << 16;
   const PlanReport report = report_plan(spec, contract::DataType::float32, std::nullopt, false);
-  EXPECT_NE(to_text(report).find("peer memory: 72 MiB in 32 blocks, 34 in 8,"), std::string::npos)
+  EXPECT_NE(to_text(report).find("peer memory: 80 MiB in 32 blocks, 36 in 8,"), std::string::npos)
       << to_text(report);
   EXPECT_EQ(nlohmann::json::parse(to_json(report))["peer_memory"]["bytes"], peer_bytes(8, tree, 32));
   spec.ranks = 9;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folds that take fingerprints: the bits of the reference evaluator, and the digests of what is in memory.
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "contract/reference.h"
@@ -22,9 +23,9 @@ class FoldDigest : public GpuTest {
  protected:
   void SetUp() override {
     GpuTest::SetUp();
-    if (!IsSkipped()) {
-      ASSERT_CUDA(load_kernels());
-    }
+    if (IsSkipped()) return;
+    ASSERT_CUDA(load_kernels());
+    arena_.emplace();
   }
 
   struct Case {
@@ -42,13 +43,13 @@ class FoldDigest : public GpuTest {
     a.ranks = static_cast<std::uint32_t>(operands);
     const std::size_t size = contract::size_of(a.type);
     Case c{a, {}, {}, (bytes + 15) / 16 * 16 / size, {}};
-    arena_.clear();
+    arena_->clear();
     for (std::size_t i = 0; i < operands; ++i)
-      c.inputs.push_back(arena_.add(random, a.type, c.count, 0));
-    c.result = in_place < operands ? c.inputs[in_place] : arena_.add(c.count * size, 0);
+      c.inputs.push_back(arena_->add(random, a.type, c.count, 0));
+    c.result = in_place < operands ? c.inputs[in_place] : arena_->add(c.count * size, 0);
     std::vector<const void*> values;
     for (const Array& input : c.inputs)
-      values.push_back(arena_.host(input));
+      values.push_back(arena_->host(input));
     c.expected.resize(c.count * size);
     contract::reduce({a.order, a.accumulate, 0}, a.type, a.op, values, c.expected.data(), c.count, 0);
     return c;
@@ -57,7 +58,7 @@ class FoldDigest : public GpuTest {
   std::vector<Operand> operands_of(const Case& c) {
     std::vector<Operand> operands;
     for (const Array& input : c.inputs)
-      operands.push_back({arena_.gpu(input), Form::raw});
+      operands.push_back({arena_->gpu(input), Form::raw});
     return operands;
   }
 
@@ -67,7 +68,7 @@ class FoldDigest : public GpuTest {
     return sums;
   }
 
-  GpuArena arena_;
+  std::optional<GpuArena> arena_;
 };
 
 std::vector<Arithmetic> that_digest() {
@@ -100,15 +101,15 @@ TEST_F(FoldDigest, DigestsAreAddedAndBitsAreTheReferences) {
         expected[i].sums = {random(), random()};
       ASSERT_CUDA(cudaMemcpy(sums, expected.data(), kSums * sizeof(PlacedSums), cudaMemcpyHostToDevice));
       for (std::uint32_t i = 0; i < d.count; ++i)
-        expected[i].sums += sums_of(arena_.host(c.inputs[d.first + i]), c.expected.size());
+        expected[i].sums += sums_of(arena_->host(c.inputs[d.first + i]), c.expected.size());
       if (d.of_result != nullptr) expected[kSums - 1].sums += sums_of(c.expected.data(), c.expected.size());
-      arena_.upload();
-      ASSERT_CUDA(fold_and_digest(c.arithmetic, operands_of(c), arena_.gpu(c.result), c.count, d, nullptr));
+      arena_->upload();
+      ASSERT_CUDA(fold_and_digest(c.arithmetic, operands_of(c), arena_->gpu(c.result), c.count, d, nullptr));
       ASSERT_CUDA(cudaDeviceSynchronize());
-      arena_.download();
+      arena_->download();
       std::vector<PlacedSums> got(kSums);
       ASSERT_CUDA(cudaMemcpy(got.data(), sums, kSums * sizeof(PlacedSums), cudaMemcpyDeviceToHost));
-      EXPECT_EQ(std::memcmp(arena_.host(c.result), c.expected.data(), c.expected.size()), 0)
+      EXPECT_EQ(std::memcmp(arena_->host(c.result), c.expected.data(), c.expected.size()), 0)
           << name(a.type) << " " << name(a.op) << " of " << operands;
       for (std::size_t i = 0; i < kSums; ++i)
         ASSERT_EQ(got[i].sums, expected[i].sums)
@@ -139,9 +140,10 @@ TEST_F(FoldDigest, ARecordIsLeftOnceForEachTime) {
       d.first = own;
       d.count = 1;
       d.recording = &recording;
-      arena_.upload();
+      arena_->upload();
       for (int i = 0; i < 3; ++i) {
-        ASSERT_CUDA(fold_and_digest(c.arithmetic, operands_of(c), arena_.gpu(c.result), c.count, d, nullptr));
+        ASSERT_CUDA(
+            fold_and_digest(c.arithmetic, operands_of(c), arena_->gpu(c.result), c.count, d, nullptr));
       }
       ASSERT_CUDA(cudaDeviceSynchronize());
       recorder::Slot slot;
@@ -149,7 +151,7 @@ TEST_F(FoldDigest, ARecordIsLeftOnceForEachTime) {
         ASSERT_TRUE(reader.next(slot));
         EXPECT_EQ(slot.site, bytes);
         EXPECT_EQ(slot.index, index++);
-        EXPECT_EQ(slot.input, sums_of(arena_.host(c.inputs[own]), c.expected.size()));
+        EXPECT_EQ(slot.input, sums_of(arena_->host(c.inputs[own]), c.expected.size()));
         EXPECT_EQ(slot.output, sums_of(c.expected.data(), c.expected.size()));
       }
       EXPECT_FALSE(reader.next(slot));
@@ -170,14 +172,14 @@ TEST_F(FoldDigest, WhatCannotBeDigestedIsRefused) {
   }
   const Case c = make(random, {DataType::float32, Op::sum}, 2, 64, 2);
   const std::vector<Operand> operands = operands_of(c);
-  std::byte* const result = arena_.gpu(c.result);
+  std::byte* const result = arena_->gpu(c.result);
   const auto refused = [&](std::vector<Operand> its, std::byte* to, std::uint64_t count, const Digests& d) {
     return fold_and_digest(c.arithmetic, its, to, count, d, nullptr) == cudaErrorInvalidValue;
   };
   EXPECT_TRUE(refused(operands, result, 15, {})) << "no whole words";
   EXPECT_TRUE(refused(operands, result, 0, {}));
   EXPECT_TRUE(refused(operands, result + 4, 4, {}));
-  EXPECT_TRUE(refused({operands[0], {arena_.gpu(c.inputs[1]) + 8, Form::raw}}, result, 4, {}));
+  EXPECT_TRUE(refused({operands[0], {arena_->gpu(c.inputs[1]) + 8, Form::raw}}, result, 4, {}));
   EXPECT_TRUE(refused({operands[0], {operands[1].data, Form::partial}}, result, 4, {}));
   EXPECT_TRUE(refused({operands[0]}, result, 4, {}));
   EXPECT_TRUE(refused(operands, result, 4, {.first = 1, .count = 2})) << "of operands that there are not";
