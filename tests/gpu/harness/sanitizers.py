@@ -11,8 +11,8 @@ from harness.report import Row
 TOOLS = ("memcheck", "racecheck")
 # Every kernel at small sizes: a sanitizer takes a hundred times as long.
 PROGRAMS = {
-    "folds": ("device_cuda_test", "FoldDigest.*:Fold.ManyOperands*:Fold.AllPairs*:Fold.OperandsAreReadOnly*:Forms.ManyOperands*:"
-                                  "Forms.FoldsOfMore*:Graph.*"),
+    "folds": ("device_cuda_test", "FoldDigest.*:Fold.ManyOperands*:Fold.AllPairs*:Fold.OperandsAreReadOnly*:"
+                                  "Forms.ManyOperands*:Forms.FoldsOfMore*:Graph.*"),
     "peer": ("device_peer_test", "*-*AnotherCall*"),  # whose error is made on purpose
 }
 # Back-to-back operations and replays of a graph in device_peer_test.
