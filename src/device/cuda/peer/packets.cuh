@@ -47,15 +47,20 @@ __device__ __forceinline__ Given load_given(const Part& part, std::uint64_t at) 
   return given;
 }
 
+/// A unit to its place among those at `places` of rank `to`'s region.
+__device__ __forceinline__ void put_packet(const Part& part, std::uint32_t to, std::uint64_t places,
+                                           std::uint32_t unit, std::uint64_t x, std::uint64_t step) {
+  store_packet(part.regions[to] + places + unit * kPacketBytes, pack(x, static_cast<std::uint32_t>(step)));
+}
+
 __device__ __forceinline__ void send_unit(const Part& part, const Given& given, std::uint64_t step,
                                           std::uint32_t unit) {
   const Layout& layout = part.layout;
 #pragma unroll
   for (std::uint32_t k = 1; k < kMaxRanks; ++k) {
     if (k >= layout.ranks) break;
-    const std::uint32_t to = rank_after(part, k);
-    store_packet(part.regions[to] + layout.packets(blockIdx.x, step, part.rank) + unit * kPacketBytes,
-                 pack(given.values[k], static_cast<std::uint32_t>(step)));
+    put_packet(part, rank_after(part, k), layout.packets(blockIdx.x, step, part.rank), unit, given.values[k],
+               step);
   }
 }
 
@@ -68,17 +73,15 @@ __device__ __forceinline__ void send_result(const Part& part, std::uint64_t resu
     if (k >= layout.ranks) break;
     const std::uint32_t to = rank_after(part, k);
     if (part.wanted_by != kEveryone && part.wanted_by != to) continue;
-    store_packet(part.regions[to] + layout.result_packets(blockIdx.x, step, part.rank) + unit * kPacketBytes,
-                 pack(result, static_cast<std::uint32_t>(step)));
+    put_packet(part, to, layout.result_packets(blockIdx.x, step, part.rank), unit, result, step);
   }
 }
 
 /// A packet that is none of this step's, nor of one soon.
 __device__ inline __noinline__ void refresh_result(const Part& part, std::uint64_t step, std::uint32_t unit) {
   for (std::uint32_t k = 1; k < part.layout.ranks; ++k) {
-    store_packet(part.regions[rank_after(part, k)] + part.layout.result_packets(blockIdx.x, step, part.rank) +
-                     unit * kPacketBytes,
-                 pack(0, static_cast<std::uint32_t>(step) - 2));
+    put_packet(part, rank_after(part, k), part.layout.result_packets(blockIdx.x, step, part.rank), unit, 0,
+               step - 2);
   }
 }
 
