@@ -114,16 +114,15 @@ class Tracing final : public GpuTracing {
     const auto place = its->device.sites().add(std::move(site));
     if (!place) throw std::runtime_error("too many operations are under way, or captured");
     operation.place = *place;
+    its->order.before(stream, capture);
     if (recorder_.options().detailed()) {
       const std::size_t wanted = recorder_.options().chunk_bytes;
       operation.details = its->device.details(place->accumulator, recorder::chunks_of(payload.bytes, wanted),
                                               recorder::chunks_of(operation.output_bytes, wanted));
-      its->order.before(stream, capture);
       check(recorder::cuda::begin(operation.details, payload, stream), "the digests of chunks");
       return operation;
     }
     operation.accumulator = its->device.accumulator(place->accumulator);
-    its->order.before(stream, capture);
     if (records) {
       its->device.sites().commit(place->site);  // its record may come before after()
       operation.recording = {its->device.ring(), place->site, operation.counter, operation.accumulator};
