@@ -2,9 +2,12 @@
 #include "measure.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "empty_kernel.h"
 #include "ranks.h"
+#include "recorder/cuda/record.h"
 
 namespace detccl::peer_bench {
 namespace {
@@ -47,6 +50,37 @@ std::vector<double> time_copies(std::uint64_t moved, int samples) {
   return seconds;
 }
 
+/// The same operations recorded, by their own kernels and by others beside them.
+void measure_recorded(const Options& o, Ranks& ranks, int repeats, const peer::Call& call, Row& row) {
+  const auto made_by = [&](std::uint32_t rank, bool records) {
+    peer::Call mine = call;
+    mine.send = ranks.input(rank);
+    mine.receive = ranks.output(rank);
+    if (records) mine.recording = &ranks.recording(rank);
+    return mine;
+  };
+  const std::uint64_t results =
+      row.collective == Collective::reduce_scatter ? row.bytes / row.ranks : row.bytes;
+  const auto time = [&](const auto& one) {
+    std::vector<double> seconds = ranks.time(repeats, o.samples, one);
+    const std::uint64_t records = ranks.take_records();
+    if (records != std::uint64_t{row.ranks} * static_cast<unsigned>(repeats * (o.samples + 1)))
+      throw std::runtime_error("there are " + std::to_string(records) + " records");
+    return seconds;
+  };
+  row.recorded_seconds = time([&](std::uint32_t rank, cudaStream_t stream) {
+    return peer::reduce(ranks.endpoint(rank), made_by(rank, true), row.mode, stream);
+  });
+  row.beside_seconds = time([&](std::uint32_t rank, cudaStream_t stream) {
+    const recorder::Recording& its = ranks.recording(rank);
+    cudaError_t error =
+        recorder::cuda::digest({ranks.input(rank), row.bytes}, &its.accumulator->input, stream);
+    if (error == cudaSuccess)
+      error = peer::reduce(ranks.endpoint(rank), made_by(rank, false), row.mode, stream);
+    return error == cudaSuccess ? recorder::cuda::record(its, {ranks.output(rank), results}, stream) : error;
+  });
+}
+
 Row measure_one(const Options& o, Ranks& ranks, Row row) {
   peer::Call call;
   call.collective = row.collective;
@@ -63,6 +97,7 @@ Row measure_one(const Options& o, Ranks& ranks, Row row) {
     mine.receive = ranks.output(rank);
     return peer::reduce(ranks.endpoint(rank), mine, row.mode, stream);
   });
+  if (peer::records(call, row.mode)) measure_recorded(o, ranks, repeats, call, row);
   if (row.bytes <= kLarge) {
     row.empty_seconds = ranks.time(repeats, o.samples, [&](std::uint32_t, cudaStream_t stream) {
       return launch_empty(row.blocks, 512, stream);
@@ -86,6 +121,7 @@ bool sensible(Mode mode, const peer::Call& call, const peer::Layout& layout, std
 
 void measure(const Options& o, const std::function<void(const Row&)>& done) {
   gpu_bench::require(peer::load_kernels());
+  gpu_bench::require(recorder::cuda::load_kernels());
   gpu_bench::require(launch_empty(1, 32, nullptr));
   for (const std::uint32_t n : o.ranks) {
     for (const std::uint32_t blocks : o.block_counts) {

@@ -32,8 +32,10 @@ struct Row {
   std::uint64_t bytes = 0;  ///< of the message
   std::uint64_t moved = 0;  ///< bytes that all ranks read and write
   std::vector<double> seconds;
-  std::vector<double> empty_seconds;  ///< kernels of the same shape that do nothing
-  std::vector<double> copy_seconds;   ///< large messages: a copy that moves as many bytes
+  std::vector<double> recorded_seconds;  ///< the kernels take digests of what they get and give, and record
+  std::vector<double> beside_seconds;    ///< kernels of their own do that
+  std::vector<double> empty_seconds;     ///< kernels of the same shape that do nothing
+  std::vector<double> copy_seconds;      ///< large messages: a copy that moves as many bytes
 };
 
 void measure(const Options& options, const std::function<void(const Row&)>& done);

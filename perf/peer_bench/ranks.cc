@@ -27,6 +27,16 @@ Ranks::Ranks(std::uint32_t ranks, std::uint32_t blocks, std::uint64_t bytes) {
   void* memory = nullptr;
   require(cudaHostAlloc(&memory, sizeof(peer::HostWords), cudaHostAllocMapped));
   words_ = new (memory) peer::HostWords;
+  constexpr std::uint64_t kSlots = std::uint64_t{1} << 18;  // more than a series has operations
+  require(ring_.init(kSlots));
+  reader_.emplace(ring_.host_slots(), ring_.host_control(), ring_.ring().capacity);
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    recorder::Recording& its = recordings_.emplace_back();
+    its.ring = ring_.ring();
+    its.site = r;
+    require(ring_.counter(its.operations));
+    require(ring_.accumulator(r, its.accumulator));
+  }
   require(cudaDeviceSynchronize());
 }
 
@@ -38,6 +48,13 @@ Ranks::~Ranks() {
   cudaEventDestroy(start_);
   cudaEventDestroy(stop_);
   cudaFreeHost(words_);
+}
+
+std::uint64_t Ranks::take_records() {
+  std::uint64_t records = 0;
+  for (recorder::Slot slot; reader_->next(slot);)
+    ++records;
+  return records;
 }
 
 peer::Endpoint Ranks::endpoint(std::uint32_t rank) const {

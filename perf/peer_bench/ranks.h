@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/cuda/peer/peer.h"
 #include "gpu_bench/gpu.h"
+#include "recorder/cuda/device_ring.h"
+#include "recorder/ring_reader.h"
 
 namespace detccl::peer_bench {
 
@@ -29,6 +32,11 @@ class Ranks {
   const std::byte* input(std::uint32_t rank) const { return inputs_[rank]->data(); }
   std::byte* output(std::uint32_t rank) const { return outputs_[rank]->data(); }
 
+  /// Where rank `rank`'s operations leave their records.
+  const recorder::Recording& recording(std::uint32_t rank) const { return recordings_[rank]; }
+  /// Records that have come since the last call, so that there is room for as many.
+  std::uint64_t take_records();
+
   /// Seconds of one of `repeats` calls by every rank: each rank's are in a CUDA graph of its own, so that the
   /// time is that of the GPU. The graphs run `samples` times after a run to warm up. Throws if a call failed.
   std::vector<double> time(int repeats, int samples,
@@ -41,6 +49,9 @@ class Ranks {
   std::vector<cudaEvent_t> ends_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   peer::HostWords* words_ = nullptr;
+  recorder::cuda::DeviceRing ring_;
+  std::optional<recorder::RingReader> reader_;
+  std::vector<recorder::Recording> recordings_;
 };
 
 }  // namespace detccl::peer_bench

@@ -33,6 +33,11 @@ json describe_row(const Row& row) {
             {"us", spread(row.seconds, 1e6)},
             {"gbps", static_cast<double>(row.moved) * 1e-9 /
                          *std::min_element(row.seconds.begin(), row.seconds.end())}};
+  if (!row.recorded_seconds.empty()) {
+    j["recorded_us"] = spread(row.recorded_seconds, 1e6);
+    j["recorded_of_plain"] = gpu_bench::spread_of_ratios(row.recorded_seconds, row.seconds);
+    j["beside_us"] = spread(row.beside_seconds, 1e6);
+  }
   if (!row.empty_seconds.empty()) j["empty_us"] = spread(row.empty_seconds, 1e6);
   if (!row.copy_seconds.empty()) {
     j["copy_us"] = spread(row.copy_seconds, 1e6);
@@ -43,9 +48,12 @@ json describe_row(const Row& row) {
 
 void print_header() {
   fmt::print(
-      "# one operation of all ranks, median; empty: kernels that do nothing; copy: of as many bytes\n");
-  fmt::print("{:>14} {:>9} {:>9} {:>5} {:>6} {:>10} {:>9} {:>8} {:>9} {:>8}\n", "collective", "mode", "type",
-             "ranks", "blocks", "bytes", "us", "empty us", "copy us", "of copy");
+      "# one operation of all ranks, median; recorded: with digests and record by the kernel itself, beside: "
+      "by\n"
+      "# others; empty: kernels that do nothing; copy: of as many bytes\n");
+  fmt::print("{:>14} {:>9} {:>9} {:>5} {:>6} {:>10} {:>9} {:>8} {:>9} {:>9} {:>8} {:>9} {:>8}\n",
+             "collective", "mode", "type", "ranks", "blocks", "bytes", "us", "recorded", "of plain", "beside",
+             "empty us", "copy us", "of copy");
 }
 
 void print_row(const json& row) {
@@ -53,11 +61,12 @@ void print_row(const json& row) {
     return row.contains(key) ? fmt::format("{:.2f}", row.at(key).at("median").get<double>())
                              : std::string("-");
   };
-  fmt::print("{:>14} {:>9} {:>9} {:>5} {:>6} {:>10} {:>9} {:>8} {:>9} {:>8}\n",
+  fmt::print("{:>14} {:>9} {:>9} {:>5} {:>6} {:>10} {:>9} {:>9} {:>8} {:>9} {:>8} {:>9} {:>8}\n",
              row.at("collective").get<std::string>(), row.at("mode").get<std::string>(),
              row.at("type").get<std::string>(), row.at("ranks").get<std::uint32_t>(),
              row.at("blocks").get<std::uint32_t>(), row.at("bytes").get<std::uint64_t>(), median("us"),
-             median("empty_us"), median("copy_us"), median("of_copy_speed"));
+             median("recorded_us"), median("recorded_of_plain"), median("beside_us"), median("empty_us"),
+             median("copy_us"), median("of_copy_speed"));
   std::fflush(stdout);
 }
 

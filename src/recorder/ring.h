@@ -43,9 +43,10 @@ struct Ring {
 
 /// A place in the ring that is to be written: all that follow wait for it.
 struct Reserved {
-  std::uint64_t index = 0;   ///< the operation's, of its channel
-  std::uint64_t number = 0;  ///< of the slot
-  bool taken = false;        ///< false: there was no room
+  std::uint64_t index = 0;    ///< the operation's, of its channel
+  std::uint64_t number = 0;   ///< of the slot
+  std::uint64_t dropped = 0;  ///< records until then
+  bool taken = false;         ///< false: there was no room
 };
 
 /// Of a place that was taken for a record that there will not be: no site's number.
@@ -111,6 +112,7 @@ template <class Memory>
 DETCCL_HD Reserved reserve(const Ring& ring, std::uint64_t* operations) {
   Reserved place;
   place.index = (*operations)++;
+  place.dropped = Memory::load(ring.state->dropped);
   place.taken = take_slots<Memory>(ring, 1, place.number);
   return place;
 }
@@ -125,7 +127,7 @@ DETCCL_HD void fill(const Ring& ring, std::uint64_t site, const Reserved& place,
   Slot& slot = ring.slots[place.number % ring.capacity];
   slot.site = site;
   slot.index = place.index;
-  slot.dropped = Memory::load(ring.state->dropped);
+  slot.dropped = place.dropped;
   slot.input = input;
   slot.output = output;
   Memory::publish(slot.sequence, place.number + 1);

@@ -28,11 +28,25 @@ struct Operation {
   bool scattered = false;
   std::uint32_t root = 0;
   bool all_receive = true;  ///< else the root only
+  bool in_place = false;
+  bool direct = true;  ///< own results go straight to the output, else by the region
   std::uint64_t total = 0;
   Partition partition = {};
 };
 
 using Region = std::vector<std::byte>;
+
+/// What stands for the digests of a rank's input and output: each byte times its number, added up.
+struct Digests {
+  std::atomic<std::uint64_t> input = 0, output = 0;
+};
+
+std::uint64_t add_up(const std::byte* from, std::uint64_t first, std::uint64_t bytes) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t k = 0; k < bytes; ++k)
+    sum += (first + k + 1) * static_cast<std::uint64_t>(from[k]);
+  return sum;
+}
 
 /// A block of one rank, as one of the kernel's teams has it: the message's bytes are added up modulo 256.
 class HostBlock {
@@ -40,10 +54,11 @@ class HostBlock {
   HostBlock(const Layout& layout, std::vector<Region>& regions, std::uint32_t rank, std::uint32_t block)
       : layout_(layout), regions_(regions), rank_(rank), block_(block) {}
 
-  void begin(const Operation& operation, const std::byte* send, std::byte* receive) {
+  void begin(const Operation& operation, const std::byte* send, std::byte* receive, Digests& digests) {
     o_ = &operation;
     send_ = send;
     receive_ = receive;
+    digests_ = &digests;
   }
   std::uint64_t before = 0;
 
@@ -70,6 +85,12 @@ class HostBlock {
         std::memcpy(at(owner, layout_.raw(block_, step, rank_)), send_ + range.begin, range.bytes);
     }
   }
+  void digest_input(std::uint32_t i) {
+    for (std::uint32_t owner = 0; owner < (two_shot() ? layout_.ranks : 1); ++owner) {
+      const Range range = o_->partition.range(owner, block_, i);
+      digests_->input += add_up(send_ + range.begin, range.begin, range.bytes);
+    }
+  }
   void fold(std::uint32_t i, std::uint64_t step) {
     const Range range = o_->partition.range(two_shot() ? rank_ : 0, block_, i);
     if (!two_shot() && receive_ == nullptr) return;
@@ -82,25 +103,34 @@ class HostBlock {
     for (std::uint32_t to = 0; to < layout_.ranks; ++to) {
       const bool elsewhere = two_shot() && !o_->scattered && (o_->all_receive || to == o_->root);
       if (sum.empty() || (to == rank_ ? receive_ == nullptr : !elsewhere)) continue;
-      std::memcpy(at(to, layout_.results(block_, step, rank_)), sum.data(), sum.size());
+      std::byte* const there = at(to, layout_.results(block_, step, rank_));
+      std::memcpy(to == rank_ && o_->direct ? output(range) : there, sum.data(), sum.size());
     }
   }
-  // Here the own results always take the way through the region.
-  bool collects(std::uint32_t) const { return receive_ != nullptr; }
+  void digest_results(std::uint32_t i) {
+    if (receive_ != nullptr && o_->direct)
+      digest_output(o_->partition.range(two_shot() ? rank_ : 0, block_, i));
+  }
+  bool collects(std::uint32_t) const {
+    return receive_ != nullptr && (!o_->direct || (two_shot() && !o_->scattered));
+  }
   void collect(std::uint32_t i, std::uint64_t step) {
     for (std::uint32_t owner = 0; owner < layout_.ranks; ++owner) {
-      if (owner != rank_ && (!two_shot() || o_->scattered)) continue;
+      if (owner == rank_ ? o_->direct : !two_shot() || o_->scattered) continue;
       const Range range = o_->partition.range(two_shot() ? owner : 0, block_, i);
-      const std::uint64_t start = o_->scattered ? rank_ * o_->partition.shard : 0;
-      if (range.bytes != 0) {
-        std::memcpy(receive_ + (range.begin - start), at(rank_, layout_.results(block_, step, owner)),
-                    range.bytes);
-      }
+      if (range.bytes == 0) continue;
+      std::memcpy(output(range), at(rank_, layout_.results(block_, step, owner)), range.bytes);
+      digest_output(range);
     }
   }
 
  private:
   bool two_shot() const { return o_->mode == Mode::two_shot; }
+  std::uint64_t start() const { return o_->scattered ? rank_ * o_->partition.shard : 0; }
+  std::byte* output(const Range& range) const { return receive_ + (range.begin - start()); }
+  void digest_output(const Range& range) {
+    if (range.bytes != 0) digests_->output += add_up(output(range), range.begin - start(), range.bytes);
+  }
   std::byte* at(std::uint32_t rank, std::uint64_t offset) { return regions_[rank].data() + offset; }
   std::atomic_ref<std::uint64_t> flag_at(std::uint32_t rank, Flag flag, std::uint32_t from) {
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at(rank, layout_.flag(flag, block_, from))));
@@ -112,6 +142,7 @@ class HostBlock {
   const Operation* o_ = nullptr;
   const std::byte* send_ = nullptr;
   std::byte* receive_ = nullptr;
+  Digests* digests_ = nullptr;
 };
 
 Operation random_operation(host::Random& random, const Layout& layout) {
@@ -121,6 +152,8 @@ Operation random_operation(host::Random& random, const Layout& layout) {
   o.scattered = kind == 0 && o.mode == Mode::two_shot;
   o.all_receive = kind != 1;
   o.root = static_cast<std::uint32_t>(below(random, layout.ranks));
+  o.in_place = below(random, 2) == 0;
+  o.direct = below(random, 3) != 0;
   o.total = 1 + below(random, std::size_t{1} << below(random, 18));
   if (o.scattered) o.total = (o.total + layout.ranks - 1) / layout.ranks * layout.ranks;
   o.partition = partition(o.mode, o.total, o.scattered, layout);
@@ -165,6 +198,15 @@ void run_operations(std::uint32_t ranks, host::Random& random) {
         inputs[r].back()[i] = value(i, r);
     }
   }
+  // What was given is kept, for in place it is overwritten.
+  const auto given = inputs;
+  std::vector<std::vector<Digests>> digests(ranks);
+  for (auto& of_rank : digests)
+    of_rank = std::vector<Digests>(operations.size());
+  const auto place_of_output = [&](std::uint32_t r, std::size_t i) {
+    if (!operations[i].in_place) return outputs[r][i].data();
+    return inputs[r][i].data() + (operations[i].scattered ? r * (operations[i].total / ranks) : 0);
+  };
   std::vector<std::unique_ptr<KernelBoundary>> boundaries;
   for (std::uint32_t r = 0; r < ranks; ++r)
     boundaries.push_back(std::make_unique<KernelBoundary>(2 * layout.blocks));
@@ -178,7 +220,7 @@ void run_operations(std::uint32_t ranks, host::Random& random) {
           const Operation& o = operations[i];
           const bool receives = o.scattered || o.all_receive || o.root == r;
           if (b < o.partition.blocks) {
-            block.begin(o, inputs[r][i].data(), receives ? outputs[r][i].data() : nullptr);
+            block.begin(o, inputs[r][i].data(), receives ? place_of_output(r, i) : nullptr, digests[r][i]);
             const std::uint32_t steps = o.partition.steps(b);
             const bool alone = steps == 1;
             if (alone && copies && !run_alone(block, block.before)) complete = false;
@@ -197,13 +239,19 @@ void run_operations(std::uint32_t ranks, host::Random& random) {
   for (std::uint32_t r = 0; r < ranks; ++r) {
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const Operation& o = operations[i];
-      if (!o.scattered && !o.all_receive && o.root != r) continue;
+      EXPECT_EQ(digests[r][i].input, add_up(given[r][i].data(), 0, o.total)) << "operation " << i;
+      if (!o.scattered && !o.all_receive && o.root != r) {
+        EXPECT_EQ(digests[r][i].output, 0U);
+        continue;
+      }
+      const std::byte* const output = place_of_output(r, i);
+      EXPECT_EQ(digests[r][i].output, add_up(output, 0, outputs[r][i].size())) << "operation " << i;
       const std::uint64_t start = o.scattered ? r * (o.total / ranks) : 0;
       for (std::uint64_t k = 0; k < outputs[r][i].size(); ++k) {
         unsigned sum = 0;
         for (std::uint32_t from = 0; from < ranks; ++from)
           sum += static_cast<unsigned>(value(start + k, from));
-        ASSERT_EQ(outputs[r][i][k], static_cast<std::byte>(sum)) << "operation " << i << " of rank " << r;
+        ASSERT_EQ(output[k], static_cast<std::byte>(sum)) << "operation " << i << " of rank " << r;
       }
     }
   }

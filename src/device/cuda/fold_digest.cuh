@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "device/cuda/launch.cuh"
+#include "device/cuda/word.cuh"
 #include "recorder/cuda/block_record.cuh"
 
 namespace detccl::device::cuda {
@@ -19,12 +20,6 @@ struct DigestArguments {
   /// thread, and each of them at so many rows in all.
   std::uint32_t neighbours, rows_per_block;
 };
-
-template <int kBytes>
-__device__ __forceinline__ fingerprint::Word word_of(const Fragment<kBytes>& f) {
-  static_assert(kBytes == 16);
-  return {f.template get<std::uint64_t>(0), f.template get<std::uint64_t>(1)};
-}
 
 /// Adds a block's part of all of them at once, the last one being the result's.
 template <unsigned kThreads, unsigned kCount>

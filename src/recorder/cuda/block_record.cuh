@@ -17,18 +17,24 @@ __device__ __forceinline__ std::uint64_t sum_of_warp(std::uint64_t x) {
   return x;
 }
 
-/// Of all threads of a block of whole warps, at most kMaxThreads. Thread 0 has the result.
+/// Of all threads of a block of whole warps, at most kMaxThreads. Thread 0 has the results.
 template <unsigned kMaxThreads>
-__device__ __forceinline__ fingerprint::Sums sum_of_block(const fingerprint::Sums& sums) {
-  __shared__ fingerprint::Sums of_warps[kMaxThreads / kWarp];
-  fingerprint::Sums all = {sum_of_warp(sums.a), sum_of_warp(sums.b)};
-  __syncthreads();  // of other sums
-  if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = all;
+__device__ __forceinline__ void sum_of_block(fingerprint::Sums& input, fingerprint::Sums& output) {
+  constexpr unsigned kCount = 4, kWarps = kMaxThreads / kWarp;
+  static_assert(kWarps <= kWarp);
+  __shared__ std::uint64_t of_warps[kCount][kWarps];
+  std::uint64_t* const sums[kCount] = {&input.a, &input.b, &output.a, &output.b};
+  const unsigned lane = threadIdx.x % kWarp;
+#pragma unroll
+  for (unsigned j = 0; j < kCount; ++j) {
+    const std::uint64_t its = sum_of_warp(*sums[j]);
+    if (lane == 0) of_warps[j][threadIdx.x / kWarp] = its;
+  }
   __syncthreads();
-  if (threadIdx.x != 0) return all;
-  for (unsigned warp = 1; warp < blockDim.x / kWarp; ++warp)
-    all += of_warps[warp];
-  return all;
+  if (threadIdx.x >= kWarp) return;
+#pragma unroll
+  for (unsigned j = 0; j < kCount; ++j)
+    *sums[j] = sum_of_warp(lane < blockDim.x / kWarp ? of_warps[j][lane] : 0);
 }
 
 /// Adds a block's part. The last block gets everything.
@@ -50,6 +56,7 @@ __device__ __forceinline__ bool is_last(Accumulator& all, fingerprint::Sums& inp
   const volatile Reserved& its = all.place;
   place.index = its.index;
   place.number = its.number;
+  place.dropped = its.dropped;
   place.taken = its.taken;
   all = {};
   return true;
@@ -61,8 +68,7 @@ __device__ __forceinline__ bool is_last(Accumulator& all, fingerprint::Sums& inp
 template <unsigned kMaxThreads>
 __device__ __noinline__ void leave_record(const Recording& recording, fingerprint::Sums input,
                                           fingerprint::Sums output, Reserved place, bool complete) {
-  input = sum_of_block<kMaxThreads>(input);
-  output = sum_of_block<kMaxThreads>(output);
+  sum_of_block<kMaxThreads>(input, output);
   if (threadIdx.x != 0) return;
   if (gridDim.x > 1 && !is_last(*recording.accumulator, input, output, place, complete)) return;
   if (!place.taken) return;

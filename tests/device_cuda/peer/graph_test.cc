@@ -15,8 +15,7 @@ class PeerGraph : public GpuTest {};
 
 TEST_F(PeerGraph, ReplaysGiveTheBitsOfTheInputsOfTheMoment) {
   host::Random random(host::new_seed());
-  const char* const text = std::getenv("DETCCL_TEST_REPLAYS");
-  const int replays = text == nullptr ? 200 : std::atoi(text);
+  const std::uint64_t replays = times("DETCCL_TEST_REPLAYS", 200);
   for (const std::uint32_t ranks : {2U, 8U}) {
     Group group(ranks);
     std::vector<GroupCall> calls;
@@ -58,7 +57,7 @@ TEST_F(PeerGraph, ReplaysGiveTheBitsOfTheInputsOfTheMoment) {
       for (std::uint32_t r = 0; r < ranks; ++r)
         ASSERT_CUDA(cudaMemcpy(group.memory(r), arenas[r].data(), bytes, cudaMemcpyHostToDevice));
       ASSERT_CUDA(cudaDeviceSynchronize());
-      for (int replay = 0; replay < replays; ++replay) {
+      for (std::uint64_t replay = 0; replay < replays; ++replay) {
         for (std::uint32_t r = 0; r < ranks; ++r)
           ASSERT_CUDA(cudaGraphLaunch(graphs[r], group.stream(r)));
         if (replay % 7 == 0) group.enqueue(calls[static_cast<std::size_t>(replay) % calls.size()]);

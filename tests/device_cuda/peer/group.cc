@@ -182,4 +182,9 @@ std::string describe(const GroupCall& c) {
   return text;
 }
 
+std::uint64_t times(const char* variable, std::uint64_t usual) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
+
 }  // namespace detccl::device::cuda::peer

@@ -78,4 +78,7 @@ bool receives(const GroupCall& c, std::uint32_t rank);
 
 std::string describe(const GroupCall& c);
 
+/// How often a long test does what it does: what the environment variable says, or as `usual`.
+std::uint64_t times(const char* variable, std::uint64_t usual);
+
 }  // namespace detccl::device::cuda::peer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions in packets that record themselves: the digests of inputs and outputs as they are in memory, once
-// for each time that the kernel runs.
+// Reductions that record themselves: the digests of inputs and outputs as they are in memory, once for each
+// time that the kernel runs.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -56,25 +56,31 @@ class PeerRecord : public GpuTest {
   std::uint64_t next_site_ = 0;
 };
 
-/// A random call in packets that can record.
-GroupCall packets_call(host::Random& random, const Group& group) {
+/// Whether all ranks can record it.
+bool all_record(const GroupCall& c, Group& group) {
+  for (std::uint32_t r = 0; r < group.ranks(); ++r) {
+    if (!records(group.call_of(c, r), c.mode)) return false;
+  }
+  return true;
+}
+
+/// A random call that all ranks can record, in packets or in steps.
+GroupCall recorded_call(host::Random& random, Group& group, bool in_packets) {
   for (;;) {
-    GroupCall c = random_call(random, group, 0, 64 << 10);
-    c.mode = host::below(random, 2) == 0 ? Mode::packets : Mode::shard_packets;
-    Call probe;
-    probe.collective = c.collective;
-    probe.arithmetic = c.arithmetic;
-    probe.count = c.count;
-    if (fits(probe, c.mode, group.layout()) && records(probe, c.mode)) return c;
+    const GroupCall c = random_call(random, group, 0, in_packets ? 64 << 10 : 1 << 20);
+    const bool packets = c.mode == Mode::packets || c.mode == Mode::shard_packets;
+    if (packets == in_packets && all_record(c, group)) return c;
   }
 }
 
 TEST_F(PeerRecord, DigestsAreThoseOfTheMemory) {
   host::Random random(host::new_seed());
   for (const std::uint32_t ranks : {2U, 3U, 8U}) {
-    Group group(ranks, ranks == 8 ? 8 : 4);
-    for (int i = 0; i < 100; ++i) {
-      const GroupCall c = packets_call(random, group);
+    // In steps: of one step or several, long enough for bulk copies or not.
+    Group group(ranks, ranks == 8 ? 8 : 4, ranks == 8 ? 4096 : 64 << 10);
+    const std::uint64_t operations = std::min<std::uint64_t>(200, times("DETCCL_TEST_OPERATIONS", 200));
+    for (std::uint64_t i = 0; i < operations; ++i) {
+      const GroupCall c = recorded_call(random, group, i % 2 == 0);
       std::uint64_t bytes = 0;
       for (std::uint32_t r = 0; r < ranks; ++r)
         bytes = std::max({bytes, c.send[r] + c.send_bytes, c.receive[r] + c.receive_bytes});
@@ -114,14 +120,17 @@ TEST_F(PeerRecord, DigestsAreThoseOfTheMemory) {
   }
 }
 
-TEST_F(PeerRecord, EachReplayIsRecorded) {
-  constexpr std::uint32_t kRanks = 2, kReplays = 500;
+class PeerRecordOfMode : public PeerRecord, public testing::WithParamInterface<Mode> {};
+
+TEST_P(PeerRecordOfMode, EachReplayIsRecorded) {
+  constexpr std::uint32_t kRanks = 3;
+  const std::uint64_t replays = times("DETCCL_TEST_REPLAYS", 500);
   Group group(kRanks);
   GroupCall c;
   c.arithmetic = {contract::DataType::float32, contract::Op::sum};
   c.arithmetic.ranks = kRanks;
-  c.mode = Mode::packets;
-  c.count = 1111;
+  c.mode = GetParam();
+  c.count = GetParam() == Mode::two_shot ? 100'001 : 1111;
   c.send_bytes = c.receive_bytes = c.count * sizeof(float);
   c.send.assign(kRanks, 0);
   c.receive.assign(kRanks, 0);  // in place: each replay finds other inputs
@@ -142,7 +151,7 @@ TEST_F(PeerRecord, EachReplayIsRecorded) {
     ASSERT_CUDA(cudaGraphDestroy(graph));
   }
   ASSERT_CUDA(cudaDeviceSynchronize());
-  for (std::uint32_t replay = 0; replay < kReplays; ++replay) {
+  for (std::uint64_t replay = 0; replay < replays; ++replay) {
     for (std::uint32_t r = 0; r < kRanks; ++r)
       ASSERT_CUDA(cudaGraphLaunch(graphs[r], group.stream(r)));
   }
@@ -150,11 +159,11 @@ TEST_F(PeerRecord, EachReplayIsRecorded) {
     ASSERT_EQ(failure, Failure::none);
   const auto found = records();
   for (const std::uint64_t site : sites) {
-    ASSERT_EQ(found.count(site), kReplays);
+    ASSERT_EQ(found.count(site), replays);
     std::map<std::uint64_t, recorder::Slot> by_index;
     for (auto [at, end] = found.equal_range(site); at != end; ++at)
       by_index.emplace(at->second.index, at->second);
-    ASSERT_EQ(by_index.size(), kReplays);
+    ASSERT_EQ(by_index.size(), replays);
     float value = 1.0F;
     for (const auto& [index, slot] : by_index) {
       const auto digest_of = [&](float x) {
@@ -164,7 +173,7 @@ TEST_F(PeerRecord, EachReplayIsRecorded) {
         return sums_of(bytes);
       };
       EXPECT_EQ(slot.input, digest_of(value)) << index;
-      value += value;  // infinity in the end
+      value += value + value;  // infinity in the end
       EXPECT_EQ(slot.output, digest_of(value)) << index;
     }
   }
@@ -172,13 +181,20 @@ TEST_F(PeerRecord, EachReplayIsRecorded) {
     ASSERT_CUDA(cudaGraphExecDestroy(graph));
 }
 
+INSTANTIATE_TEST_SUITE_P(Modes, PeerRecordOfMode,
+                         testing::Values(Mode::packets, Mode::shard_packets, Mode::one_shot, Mode::two_shot));
+
 /// Nothing may wait for a record that will not come, not even where its place in the ring has been taken:
 /// when the first packets are there.
 TEST_F(PeerRecord, AnOperationThatFailsLeavesThePlaceToOthers) {
   struct Case {
+    Mode mode;
     std::uint64_t count, of_peer;  ///< elements; the peer's: 0, it does not come
   };
-  for (const auto [count, of_peer] : {Case{8, 0}, Case{9000, 0}, Case{9000, 8}}) {
+  for (const auto [mode, count, of_peer] :
+       {Case{Mode::packets, 8, 0}, Case{Mode::packets, 9000, 0}, Case{Mode::packets, 9000, 8},
+        Case{Mode::one_shot, 8, 0}, Case{Mode::two_shot, 100'000, 0}, Case{Mode::two_shot, 9000, 8},
+        Case{Mode::two_shot, 100'000, 8}}) {
     Group group(2);
     group.set_timeout(50'000'000);
     Call call;
@@ -190,12 +206,12 @@ TEST_F(PeerRecord, AnOperationThatFailsLeavesThePlaceToOthers) {
       Call short_one = call;
       short_one.send = short_one.receive = group.memory(1);
       short_one.count = of_peer;
-      ASSERT_CUDA(reduce(group.endpoint(1), short_one, Mode::packets, group.stream(1)));
+      ASSERT_CUDA(reduce(group.endpoint(1), short_one, mode, group.stream(1)));
     }
     for (int i = 0; i < 2; ++i) {  // the second one ends at once
       const recorder::Recording its = recording(0);
       call.recording = &its;
-      ASSERT_CUDA(reduce(group.endpoint(0), call, Mode::packets, group.stream(0)));
+      ASSERT_CUDA(reduce(group.endpoint(0), call, mode, group.stream(0)));
     }
     EXPECT_EQ(group.finish().front(), Failure::timeout);
     const auto found = records();
@@ -211,7 +227,7 @@ TEST_F(PeerRecord, AnOperationThatFailsLeavesThePlaceToOthers) {
       sites.push_back(its.site);
       call.send = call.receive = other.memory(r);
       call.recording = &its;
-      ASSERT_CUDA(reduce(other.endpoint(r), call, Mode::packets, other.stream(r)));
+      ASSERT_CUDA(reduce(other.endpoint(r), call, mode, other.stream(r)));
     }
     EXPECT_EQ(other.finish().front(), Failure::none);
     const auto later = records();
@@ -221,7 +237,7 @@ TEST_F(PeerRecord, AnOperationThatFailsLeavesThePlaceToOthers) {
   }
 }
 
-TEST_F(PeerRecord, OtherModesRefuse) {
+TEST_F(PeerRecord, OtherCallsAreRefused) {
   Group group(2);
   recorder::Recording its = recording(0);
   Call call;
@@ -229,6 +245,7 @@ TEST_F(PeerRecord, OtherModesRefuse) {
   call.send = call.receive = group.memory(0);
   call.count = 8;
   call.recording = &its;
+  call.send = group.memory(0) + 8;  // in steps words are loaded as they are
   EXPECT_EQ(reduce(group.endpoint(0), call, Mode::one_shot, group.stream(0)), cudaErrorInvalidValue);
   call.collective = plan::Collective::reduce_scatter;
   call.count = 3;  // a shard that is no whole number of words

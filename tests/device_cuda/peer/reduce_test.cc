@@ -144,8 +144,7 @@ TEST_F(Peer, LongReductionsAreTheReference) {
 /// with those of the first time.
 TEST_F(Peer, BackToBackOperationsKeepTheirBits) {
   host::Random random(host::new_seed());
-  const char* const text = std::getenv("DETCCL_TEST_OPERATIONS");
-  const std::uint64_t operations = text == nullptr ? 20000 : std::strtoull(text, nullptr, 10);
+  const std::uint64_t operations = times("DETCCL_TEST_OPERATIONS", 20000);
   for (const std::uint32_t ranks : {8U, 4U, 2U}) {
     Group group(ranks, 8, 2048);  // in one step of a block, and in several
     std::vector<GroupCall> calls;

@@ -9,6 +9,12 @@
 
 namespace detccl::device::cuda::peer::bulk {
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+inline constexpr bool kThere = true;
+#else
+inline constexpr bool kThere = false;
+#endif
+
 __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }

@@ -58,10 +58,14 @@ __device__ inline void copy_by_threads(const Team& team, std::byte* to, const st
   }
 }
 
+/// Of a move that has nothing to do with the digest of a payload.
+inline constexpr std::uint64_t kNoPayload = ~std::uint64_t{0};
+
 struct Move {
   std::byte* to;
   const std::byte* from;
   std::uint32_t bytes;
+  std::uint64_t payload;  ///< where in the payload, of which a digest is taken, it begins; or kNoPayload
 };
 
 /// Whole vectors that can be moved as they are: none if an address is not aligned.
@@ -69,9 +73,17 @@ __device__ __forceinline__ std::uint32_t vectors_of(const Move& move) {
   return is_aligned(move.from) && is_aligned(move.to) ? move.bytes / kCopyBytes : 0;
 }
 
-/// All `count` moves, at most kMoves, at the same time: each thread is at up to four.
-template <std::uint32_t kMoves>
-__device__ void copy_together(const Team& team, std::uint32_t count, const Move* moves) {
+/// Some vectors, and where they are: so many `apart`, from the `first` on, as far as they are below `end`.
+template <std::uint32_t kCount>
+struct Vectors {
+  Fragment<kCopyBytes> f[kCount];
+  std::uint32_t first, apart, end;
+};
+
+/// All `count` moves, at most kMoves, at the same time: each thread is at up to four. seen(move, Vectors):
+/// what has been moved as it is, vectors counted in the move.
+template <std::uint32_t kMoves, class Seen>
+__device__ void copy_together(const Team& team, std::uint32_t count, const Move* moves, const Seen& seen) {
   constexpr std::uint32_t kEach = kMoves < 4 ? kMoves : 4, kUnroll = 8 / kEach;
   const std::uint32_t threads = team.threads / (kMoves / kEach);
   const std::uint32_t first = team.thread() / threads * kEach, thread = team.thread() % threads;
@@ -99,6 +111,13 @@ __device__ void copy_together(const Team& team, std::uint32_t count, const Move*
       for (std::uint32_t u = 0; u < kUnroll; ++u) {
         const std::uint32_t v = tile + u * threads;
         if (v < vectors[k]) write(f[k][u], moves[first + k].to + v * kCopyBytes);
+      }
+      if (tile < vectors[k]) {
+        Vectors<kUnroll> all = {{}, tile, threads, vectors[k]};
+#pragma unroll
+        for (std::uint32_t u = 0; u < kUnroll; ++u)
+          all.f[u] = f[k][u];
+        seen(moves[first + k], all);
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "device/cuda/peer/bulk.cuh"
 #include "device/cuda/peer/places.cuh"
 #include "device/cuda/peer/roles.cuh"
+#include "device/cuda/peer/steps_record.cuh"
 #include "device/cuda/peer/waiting.cuh"
 
 namespace detccl::device::cuda::peer {
@@ -39,6 +40,10 @@ class TileCursor {
   __device__ std::uint32_t at() const { return at_; }
   __device__ std::uint32_t size() const { return min(kPart, bytes_ - at_); }
   __device__ bool is_last_of_step() const { return at_ + kPart >= bytes_; }
+  /// Where the tile begins in the message.
+  __device__ std::uint64_t first_byte() const {
+    return places_.folded_by(places_.part.rank, step_).begin + at_;
+  }
 
   __device__ void next() {
     ++number_;
@@ -89,7 +94,7 @@ class FoldMover {
 
   /// tail(i, step): folds what bytes of the step are left beyond its vectors.
   template <class Tail>
-  __device__ bool run(const Tail& tail) {
+  __device__ bool run(StepsRecord& record, const Tail& tail) {
     Cursor load(places_, steps_), store(places_, steps_);
     const std::byte* from = nullptr;
     while (!store.ended()) {
@@ -113,6 +118,7 @@ class FoldMover {
         bulk::wait_stored();
         __syncwarp();
         if (is_rank_) raise_flag(places_.part, Flag::done, lane_, number_of(store.step()));
+        if (store.step() == 0 && lane_ == 0) record.reserve();
       }
       store.next();
     }
@@ -177,11 +183,11 @@ class FoldMover {
 /// By kFolders threads, of which this is number `folder`. False if the mover has given up.
 template <class Vectors, class Shape>
 __device__ bool fold_tiles(const Places& places, const FoldRing& ring,
-                           const Arguments<Shape::kCapacity>& fold, std::uint32_t steps,
+                           const Arguments<Shape::kCapacity>& fold, StepsRecord& record, std::uint32_t steps,
                            std::uint32_t folder) {
   constexpr std::uint32_t kPart = kFoldPart<Shape>;
   constexpr auto kVectorBytes = static_cast<std::uint32_t>(Shape::kVector * sizeof(typename Shape::Bits));
-  constexpr std::uint32_t kVectors = kPart / kVectorBytes, kUnroll = kVectors > kFolders ? 2 : 1;
+  constexpr std::uint32_t kVectors = kPart / kVectorBytes, kUnroll = (kVectors + kFolders - 1) / kFolders;
   const auto in_tiles =
       with_operands<Shape>(fold, [&](std::uint32_t j) { return part_of_tile<Shape>(ring, j, 0); });
   const Vectors vectors(in_tiles);
@@ -189,6 +195,8 @@ __device__ bool fold_tiles(const Places& places, const FoldRing& ring,
     bulk::wait(&ring.loaded[c.place()], c.phase());
     if (*ring.given_up) return false;
     const std::uint32_t count = c.size() / kVectorBytes, begin = c.place() * kPart;
+    const std::byte* const own = part_of_tile<Shape>(ring, places.part.rank, c.place());
+    const std::uint64_t number = c.first_byte() / kVectorBytes;
     // Where a tile is too small for all, those go on who had nothing of the one before.
     const std::uint32_t start = (folder + kFolders - c.number() * kVectors % kFolders) % kFolders;
     for (std::uint32_t first = start; first < count; first += kFolders * kUnroll) {
@@ -198,11 +206,25 @@ __device__ bool fold_tiles(const Places& places, const FoldRing& ring,
         const std::uint32_t v = first + u * kFolders;
         if (v < count) vectors.load(loaded[u], (begin + v * kVectorBytes) / sizeof(typename Shape::Bits));
       }
+      Fragment<kVectorBytes> given[kUnroll] = {}, results[kUnroll];
+#pragma unroll
+      for (std::uint32_t u = 0; u < kUnroll; ++u) {
+        results[u] = vectors.result(loaded[u]);
+        const std::uint32_t v = first + u * kFolders;
+        if (record.wanted() && v < count) read(given[u], own + v * kVectorBytes);
+      }
 #pragma unroll
       for (std::uint32_t u = 0; u < kUnroll; ++u) {
         const std::uint32_t v = first + u * kFolders;
         // Nobody else reads this vector, so the result has its place.
-        if (v < count) write(vectors.result(loaded[u]), ring.tiles + begin + v * kVectorBytes);
+        if (v < count) write(results[u], ring.tiles + begin + v * kVectorBytes);
+      }
+      if (!record.wanted()) continue;
+      fingerprint::Key key = fingerprint::key_at((number + first) * kVectorBytes / kCopyBytes);
+#pragma unroll
+      for (std::uint32_t u = 0; u < kUnroll; ++u) {
+        record.add_folded(key, given[u], results[u], first + u * kFolders < count);
+        key += fingerprint::step(kFolders * kVectorBytes / kCopyBytes);
       }
     }
     bulk::fence_shared();

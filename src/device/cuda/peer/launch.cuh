@@ -38,6 +38,7 @@ struct StepsLaunch {
     StepsArguments<Shape> a;
     a.part = r.part;
     describe_fold<Shape>(a.fold, r);
+    a.recording = r.recording != nullptr ? *r.recording : recorder::Recording{};
     void* parameters[] = {&a};
     return cudaLaunchKernel(steps_kernel<Shape>, dim3(r.part.partition.blocks), dim3(kThreads), parameters,
                             r.shared_bytes, r.stream);

@@ -2,6 +2,7 @@
 #include "device/cuda/peer/peer.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "contract/element.h"
 #include "device/cuda/peer/request.h"
@@ -95,11 +96,14 @@ std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Li
 cudaError_t launch_drain(Part part, cudaStream_t stream);
 cudaError_t load_drain();
 
-/// A shard's words must be words of the whole input.
+/// A shard's words must be words of the whole input. Packets are put together from any bytes; in steps words
+/// are vectors that are loaded.
 bool records(const Call& call, Mode mode) {
   constexpr std::uint64_t kWord = 16;
-  return in_packets(mode) && call.count != 0 &&
-         (!scatters(call) || call.count * contract::size_of(call.arithmetic.type) % kWord == 0);
+  const auto is_aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % kWord == 0; };
+  if (call.count == 0) return false;
+  if (scatters(call) && call.count * contract::size_of(call.arithmetic.type) % kWord != 0) return false;
+  return in_packets(mode) || (is_aligned(call.send) && is_aligned(call.receive));
 }
 
 cudaError_t reduce(const Endpoint& endpoint, const Call& call, Mode mode, cudaStream_t stream) {

@@ -64,7 +64,7 @@ std::optional<Mode> choose_mode(const Call& call, const Layout& layout, const Li
 /// Whether a call of this shape can be made in `mode`.
 bool fits(const Call& call, Mode mode, const Layout& layout);
 
-/// Whether a call of this shape, in a mode that fits, can record itself.
+/// Whether the call, in a mode that fits, can record itself: with its addresses, but in packets.
 bool records(const Call& call, Mode mode);
 
 /// Enqueues a rank's part. cudaErrorInvalidValue if `mode` does not fit, or cannot record.

@@ -45,7 +45,7 @@ struct Request {
   const Arithmetic& arithmetic;
   Finish finish;
   cudaStream_t stream;
-  const recorder::Recording* recording;  ///< packets only; null: none
+  const recorder::Recording* recording;  ///< null: none
   std::uint32_t shared_bytes;  ///< of a block's dynamic shared memory in one-shot and two-shot kernels
 };
 

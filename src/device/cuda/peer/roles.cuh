@@ -35,8 +35,10 @@ struct Team {
 };
 
 /// The folding team's first warp moves tiles for the others (tiles.cuh).
-inline constexpr std::uint32_t kWarp = 32, kFolders = 384;
-inline constexpr std::uint32_t kFoldThreads = kWarp + kFolders, kCopyThreads = 96;
+inline constexpr std::uint32_t kWarp = 32, kFolders = 320;
+inline constexpr std::uint32_t kFoldThreads = kWarp + kFolders, kCopyThreads = 160;
+/// Of the copying team, those that take digests while the first warp has bulk copies made.
+inline constexpr std::uint32_t kDigesters = kCopyThreads - kWarp;
 inline constexpr std::uint32_t kThreads = kFoldThreads + kCopyThreads;
 
 __device__ inline Team folding_team() {

@@ -20,9 +20,12 @@ inline constexpr std::uint32_t kLead = kSlots - 1;
 ///     bool wait(Flag, step)    until every rank, ours too, has raised its flag to `step`; or false
 ///     void raise(Flag, step)   raises ours at every rank, after everything that was written before
 ///     void offer(i, step)      our raw values of the operation's step `i` to where they are read
+///     void digest_input(i)     takes the digest of our values of step `i`, if that is wanted: before any of
+///                              their places may hold results
 ///     void fold(i, step)       ours, to where the results are wanted
+///     void digest_results(i)   takes that of what was folded here and stays here
 ///     bool collects(i)         whether there is anything to collect
-///     void collect(i, step)    results from our slots to the output
+///     void collect(i, step)    results from our slots to the output, and their digest
 ///
 /// `before`: steps that the block has done before. Steps are numbered on from there, the same on every rank.
 /// False if a wait was given up.
@@ -37,6 +40,7 @@ __device__
       const std::uint64_t step = before + i + 1;
       if (step > kSlots && !block.wait(Flag::done, step - kSlots)) return false;
       block.offer(i, step);
+      block.digest_input(i);  // some of a team may be at it while others still offer
       block.raise(Flag::ready, step);
     }
     if (i >= kLead && block.collects(i - kLead)) {
@@ -59,6 +63,7 @@ __device__
     if (!block.wait(Flag::ready, step)) return false;
     block.fold(i, step);
     block.raise(Flag::done, step);
+    block.digest_results(i);
   }
   return true;
 }
@@ -74,9 +79,11 @@ __device__
   if (step > kSlots && !block.wait(Flag::done, step - kSlots)) return false;
   block.offer(0, step);
   block.raise(Flag::ready, step);
+  block.digest_input(0);  // while the peers' values come
   if (!block.wait(Flag::ready, step)) return false;
   block.fold(0, step);
   block.raise(Flag::done, step);
+  block.digest_results(0);
   if (!block.collects(0)) return true;
   if (!block.wait(Flag::done, step)) return false;
   block.collect(0, step);

@@ -7,6 +7,7 @@
 #include "device/cuda/peer/fold_ring.cuh"
 #include "device/cuda/peer/places.cuh"
 #include "device/cuda/peer/steps.h"
+#include "device/cuda/peer/steps_record.cuh"
 #include "device/cuda/peer/tiles.cuh"
 #include "device/cuda/peer/waiting.cuh"
 
@@ -16,6 +17,7 @@ template <class Shape>
 struct StepsArguments {
   Part part;
   Arguments<Shape::kCapacity> fold;  ///< without addresses
+  recorder::Recording recording;     ///< without an accumulator: none
 };
 
 /// What a block's threads share.
@@ -23,7 +25,8 @@ struct Shared {
   const std::byte* operands[kMaxRanks];  ///< of the step's fold
   std::byte* results[kMaxRanks];         ///< where they go
   Move moves[kMaxRanks];                 ///< of a block with one step
-  std::uint64_t copy_loaded[kCopyTiles], fold_loaded[kFoldTiles], folded[kFoldTiles];
+  std::uint64_t copy_loaded[kCopyTiles], copy_digested[kCopyTiles], fold_loaded[kFoldTiles],
+      folded[kFoldTiles];
   std::uint64_t before;
   bool failed, given_up;
 };
@@ -36,11 +39,12 @@ class StepsBlock {
   using Bits = typename Shape::Bits;
 
   /// `done`: in the first threads, what rank `thread`'s flag was not long ago.
-  __device__ StepsBlock(const StepsArguments<Shape>& a, Shared& shared, const Team& team, std::uint64_t done,
-                        const Ring& ring)
+  __device__ StepsBlock(const StepsArguments<Shape>& a, StepsRecord& record, Shared& shared, const Team& team,
+                        std::uint64_t done, const Ring& ring)
       : p_(a.part),
         places_{a.part},
         arguments_(a.fold),
+        record_(record),
         shared_(shared),
         team_(team),
         done_(done),
@@ -61,15 +65,27 @@ class StepsBlock {
 
   __device__ void offer(std::uint32_t i, std::uint64_t step) {
     // Every rank begins with another peer, so that no peer gets everything at the same time.
-    copy_all(p_.layout.ranks, [&](std::uint32_t k) -> Move {
+    // What is folded here has its digest taken there, or by digest_input().
+    const bool digests = !kAlone && (p_.two_shot || !places_.folds());
+    copy_all(record_.input(), p_.layout.ranks, [&](std::uint32_t k) -> Move {
       const std::uint32_t owner = places_.rank_after(k + 1);
       if (!p_.two_shot && p_.wanted_by != kEveryone && p_.wanted_by != owner) return {};
       const Range range = places_.folded_by(owner, i);
       const std::byte* const from = p_.send + range.begin;
       if (owner == p_.rank && is_aligned(from)) return {};
       return {p_.regions[owner] + p_.layout.raw(blockIdx.x, step, p_.rank), from,
-              static_cast<std::uint32_t>(range.bytes)};
+              static_cast<std::uint32_t>(range.bytes), digests ? range.begin : kNoPayload};
     });
+  }
+
+  __device__ void digest_input(std::uint32_t i) {
+    if (!record_.wanted()) return;
+    if constexpr (kAlone) {
+      for (std::uint32_t k = 0; k < (p_.two_shot ? p_.layout.ranks : 1); ++k)
+        digest_given(places_.folded_by(places_.rank_after(k), i));
+    } else if (!bulk::kThere && places_.folds()) {
+      digest_given(places_.folded_by(p_.rank, i));
+    }
   }
 
   __device__ void fold(std::uint32_t i, std::uint64_t step) {
@@ -84,22 +100,36 @@ class StepsBlock {
     fold_by_threads(static_cast<std::uint32_t>(range.bytes));
   }
 
+  __device__ void digest_results(std::uint32_t i) {
+    if (i == 0 && threadIdx.x == 0) record_.reserve();
+    if (!record_.wanted() || p_.receive == nullptr) return;
+    const Range range = places_.folded_by(p_.rank, i);
+    record_.output() += sum_words(places_.output(range), range.begin - p_.received_from,
+                                  static_cast<std::uint32_t>(range.bytes), team_.thread(), team_.threads);
+  }
+
   __device__ bool collects(std::uint32_t i) const {
     if (p_.receive == nullptr) return false;
     return places_.takes_others() || !is_aligned(places_.output(places_.folded_by(p_.rank, i)));
   }
 
   __device__ void collect(std::uint32_t i, std::uint64_t step) {
-    copy_all(places_.takes_others() ? p_.layout.ranks : 1, [&](std::uint32_t k) -> Move {
+    copy_all(record_.output(), places_.takes_others() ? p_.layout.ranks : 1, [&](std::uint32_t k) -> Move {
       const std::uint32_t owner = places_.rank_after(k);
       const Range range = places_.folded_by(owner, i);
       std::byte* const to = places_.output(range);
       if (k == 0 && is_aligned(to)) return {};
-      return {to, places_.results_of(owner, step), static_cast<std::uint32_t>(range.bytes)};
+      return {to, places_.results_of(owner, step), static_cast<std::uint32_t>(range.bytes),
+              range.begin - p_.received_from};
     });
   }
 
  private:
+  __device__ void digest_given(const Range& range) {
+    record_.input() += sum_words(p_.send + range.begin, range.begin, static_cast<std::uint32_t>(range.bytes),
+                                 team_.thread(), team_.threads);
+  }
+
   /// Looks no more often than needed: a look takes as long as a small copy.
   __device__ bool came_to(Flag flag, std::uint32_t from, std::uint64_t step) {
     if (flag == Flag::ready) {
@@ -108,32 +138,53 @@ class StepsBlock {
     }
     return done_ >= step || await_flag(p_, flag, from, step, done_);
   }
-  /// moves(k) for all k below `count`.
+  /// moves(k) for all k below `count`; `sums`: of the payload that they are of.
   template <class Moves>
-  __device__ void copy_all(std::uint32_t count, const Moves& moves) {
+  __device__ void copy_all(fingerprint::Sums& sums, std::uint32_t count, const Moves& moves) {
     if constexpr (kAlone) {
       if (team_.thread() < count) shared_.moves[team_.thread()] = moves(team_.thread());
       team_.sync();
-      copy_together<std::uint32_t{Shape::kGroup}>(team_, count, shared_.moves);
+      constexpr std::uint32_t kMoves = Shape::kGroup;
+      if (record_.wanted()) {
+        copy_together<kMoves>(team_, count, shared_.moves, [&](const Move& move, const auto& vectors) {
+          if (move.payload != kNoPayload) sums += sum_vectors(vectors, move.payload / kCopyBytes);
+        });
+      } else {
+        copy_together<kMoves>(team_, count, shared_.moves, [](const Move&, const auto&) {});
+      }
     } else {
       for (std::uint32_t k = 0; k < count; ++k)
-        copy(moves(k));
+        copy(sums, moves(k));
     }
   }
 
-  __device__ void copy(const Move& move) {
+  __device__ void copy(fingerprint::Sums& sums, const Move& move) {
     std::uint32_t copied = 0;
 #if __CUDA_ARCH__ >= 900
     if (move.bytes >= kLongCopy && is_aligned(move.from) && is_aligned(move.to)) {
       copied = move.bytes / kCopyBytes * kCopyBytes;
-      if (team_.leads()) {
-        bulk::fence_global();
-        copy_in_tiles(ring_, move.to, move.from, copied);
-      }
+      copy_and_digest(sums, move, copied);
     }
 #endif
     copy_by_threads(team_, move.to + copied, move.from + copied, move.bytes - copied);
+    if (record_.wanted() && move.payload != kNoPayload && copied == 0)
+      sums += sum_words(move.from, move.payload, move.bytes, team_.thread(), team_.threads);
   }
+
+#if __CUDA_ARCH__ >= 900
+  /// The first thread copies; all warps but its own take digests meanwhile.
+  __device__ void copy_and_digest(fingerprint::Sums& sums, const Move& move, std::uint32_t bytes) {
+    if (team_.leads()) {
+      bulk::fence_global();
+      copy_in_tiles(ring_, move.to, move.from, bytes);
+    } else if (ring_.digested != nullptr && team_.thread() >= kWarp) {
+      const fingerprint::Sums its =
+          digest_tiles(ring_, move.payload / kCopyBytes, bytes, team_.thread() - kWarp);
+      ring_.passed += tiles_of(bytes);
+      if (move.payload != kNoPayload) sums += its;
+    }
+  }
+#endif
 
   __device__ void fold_by_threads(std::uint32_t bytes) const {
     constexpr std::uint32_t kUnroll = 8 / Shape::kGroup, kVector = Shape::kVector;
@@ -163,6 +214,7 @@ class StepsBlock {
   const Part& p_;
   const Places places_;
   const Arguments<Shape::kCapacity>& arguments_;
+  StepsRecord& record_;
   Shared& shared_;
   const Team team_;
   std::uint64_t done_;
@@ -191,20 +243,21 @@ __device__ void fold_tail(const Places& places, const Arguments<Shape::kCapacity
 
 /// All steps of the folding team.
 template <class Shape>
-__device__ bool fold_steps(const StepsArguments<Shape>& a, Shared& shared, std::byte* tiles,
-                           std::uint64_t done, std::uint32_t steps) {
+__device__ bool fold_steps(const StepsArguments<Shape>& a, StepsRecord& record, Shared& shared,
+                           std::byte* tiles, std::uint64_t done, std::uint32_t steps) {
 #if __CUDA_ARCH__ >= 900
   const Places places{a.part};
   const FoldRing ring{tiles, shared.fold_loaded, shared.folded, &shared.given_up};
   if (threadIdx.x >= kWarp) {
     using Vectors = Folder<Shape, Shape::kVector>;
-    return fold_tiles<Vectors, Shape>(places, ring, a.fold, steps, threadIdx.x - kWarp);
+    return fold_tiles<Vectors, Shape>(places, ring, a.fold, record, steps, threadIdx.x - kWarp);
   }
   FoldMover<Shape> mover(places, ring, shared.before, steps);
-  return mover.run(
-      [&](std::uint32_t i, std::uint64_t step) { fold_tail<Shape>(places, a.fold, shared, i, step); });
+  return mover.run(record, [&](std::uint32_t i, std::uint64_t step) {
+    fold_tail<Shape>(places, a.fold, shared, i, step);
+  });
 #else
-  StepsBlock<Shape, false> block(a, shared, folding_team(), done, {});
+  StepsBlock<Shape, false> block(a, record, shared, folding_team(), done, {});
   return run_folds(block, shared.before, steps);
 #endif
 }
@@ -225,6 +278,8 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__
 #if __CUDA_ARCH__ >= 900
     for (std::uint64_t& barrier : shared.copy_loaded)
       bulk::init(&barrier, 1);
+    for (std::uint64_t& barrier : shared.copy_digested)
+      bulk::init(&barrier, kWarp);
     for (std::uint64_t& barrier : shared.fold_loaded)
       bulk::init(&barrier, 1);
     for (std::uint64_t& barrier : shared.folded)
@@ -235,23 +290,30 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__
   // Of the team whose first thread it is.
   const std::uint32_t from = alone || threadIdx.x < kFoldThreads ? threadIdx.x : threadIdx.x - kFoldThreads;
   const std::uint64_t done = from < a.part.layout.ranks ? load_flag(a.part, Flag::done, from) : 0;
+  StepsRecord record(a.recording, a.part);
   __syncthreads();
-  if (shared.failed) return;
+  if (shared.failed) {
+    record.finish(false);
+    return;
+  }
   const std::uint64_t before = shared.before;
   bool complete = false;
   if (alone) {
-    StepsBlock<Shape, true> block(a, shared, whole_block(), done, {});
+    StepsBlock<Shape, true> block(a, record, shared, whole_block(), done, {});
     complete = run_alone(block, before);
   } else if (threadIdx.x < kFoldThreads) {
-    complete = fold_steps(a, shared, tiles + kCopyTile * kCopyTiles, done, steps);
+    complete = fold_steps(a, record, shared, tiles + kCopyTile * kCopyTiles, done, steps);
   } else {
-    StepsBlock<Shape, false> block(a, shared, copying_team(), done, {tiles, shared.copy_loaded, 0});
+    const Ring ring{tiles, shared.copy_loaded, record.wanted() ? shared.copy_digested : nullptr, 0};
+    StepsBlock<Shape, false> block(a, record, shared, copying_team(), done, ring);
     complete = run_copies(block, before, steps);
 #if __CUDA_ARCH__ >= 900
     bulk::wait_stored();
 #endif
   }
-  if (__syncthreads_and(static_cast<int>(complete)) != 0 && threadIdx.x == 0) *counter = before + steps;
+  const bool all = __syncthreads_and(static_cast<int>(complete)) != 0;
+  if (all && threadIdx.x == 0) *counter = before + steps;
+  record.finish(all);
 }
 
 }  // namespace detccl::device::cuda::peer
