@@ -55,9 +55,9 @@ inline constexpr std::uint64_t kNoSite = ~std::uint64_t{0};
 /// What the digests of an operation's payloads are added up in, zero before it; in the device's memory.
 struct Accumulator {
   fingerprint::Sums input, output;
-  std::uint64_t blocks = 0;  ///< of the kernel that writes the record that have added their part
-  std::uint64_t failed = 0;  ///< of those, that have not come to their end
-  Reserved place = {};       ///< where a block has taken one before the end
+  std::uint64_t parts = 0;   ///< of the kernel that writes the record: what has been added of it
+  std::uint64_t failed = 0;  ///< how often by threads that have not come to their end
+  Reserved place = {};       ///< where one was taken before the end
 };
 
 /// An operation that is to be recorded: the arguments of write_record().

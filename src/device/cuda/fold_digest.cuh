@@ -134,7 +134,8 @@ __global__ void __launch_bounds__(kDigestThreads<Shape>, kDigestBlocks<Shape>)
       const std::uint64_t all = j == d.digests.first ? ~std::uint64_t{0} : 0;  // an index would need memory
       input += {sums[j].a & all, sums[j].b & all};
     }
-    recorder::cuda::leave_record<kThreads>(d.recording, input, sums[kGroup], place, true);
+    recorder::cuda::leave_record<recorder::cuda::BlockThreads<kThreads>>(d.recording, input, sums[kGroup],
+                                                                         place, true, 1, gridDim.x);
     return;
   }
   add_of_block<kThreads>(d.digests, sums);

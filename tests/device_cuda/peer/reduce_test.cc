@@ -163,9 +163,9 @@ TEST_F(Peer, BackToBackOperationsKeepTheirBits) {
     Arenas right(ranks, std::vector<std::byte>(bytes));
     for (std::uint32_t r = 0; r < ranks; ++r)
       ASSERT_CUDA(cudaMemcpy(right[r].data(), group.memory(r), bytes, cudaMemcpyDeviceToHost));
-    constexpr std::uint64_t kBatch = 1000;
-    for (std::uint64_t done = 0; done < operations / 3; done += kBatch) {
-      for (std::uint64_t i = 0; i < kBatch; ++i) {
+    const std::uint64_t batch = std::min<std::uint64_t>(operations / 3, 1000);
+    for (std::uint64_t done = 0; done < operations / 3; done += batch) {
+      for (std::uint64_t i = 0; i < batch; ++i) {
         const GroupCall& c = calls[below(random, calls.size())];
         for (std::uint32_t r = 0; r < ranks; ++r)
           ASSERT_CUDA(group.enqueue(c, r, static_cast<std::uint32_t>(below(random, Group::kStreams))));
@@ -175,7 +175,7 @@ TEST_F(Peer, BackToBackOperationsKeepTheirBits) {
       for (std::uint32_t r = 0; r < ranks; ++r) {
         std::vector<std::byte> got(bytes);
         ASSERT_CUDA(cudaMemcpy(got.data(), group.memory(r), bytes, cudaMemcpyDeviceToHost));
-        ASSERT_TRUE(got == right[r]) << "rank " << r << " of " << ranks << " after " << done + kBatch;
+        ASSERT_TRUE(got == right[r]) << "rank " << r << " of " << ranks << " after " << done + batch;
       }
     }
   }

@@ -14,7 +14,7 @@ __device__ __forceinline__ bool is_aligned(const void* p) {
 }
 
 /// Several vectors are under way before the first is stored.
-template <bool kShifted>
+template <bool kShifted, class Team>
 __device__ void copy_vectors(const Team& team, std::byte* to, const std::byte* from, std::uint32_t vectors) {
   constexpr unsigned kUnroll = kShifted ? 4 : 8;
   for (unsigned tile = team.thread(); tile < vectors; tile += team.threads * kUnroll) {
@@ -38,8 +38,8 @@ __device__ void copy_vectors(const Team& team, std::byte* to, const std::byte* f
 
 /// Vectors begin where the destination is aligned. No byte is read outside of the source's 16-byte pieces
 /// that lie wholly in it, except one by one.
-__device__ inline void copy_by_threads(const Team& team, std::byte* to, const std::byte* from,
-                                       std::uint32_t bytes) {
+template <class Team>
+__device__ void copy_by_threads(const Team& team, std::byte* to, const std::byte* from, std::uint32_t bytes) {
   std::uint32_t head = static_cast<std::uint32_t>(
       (kCopyBytes - reinterpret_cast<std::uintptr_t>(to) % kCopyBytes) % kCopyBytes);
   const bool shifted = !is_aligned(from + head);
@@ -82,7 +82,7 @@ struct Vectors {
 
 /// All `count` moves, at most kMoves, at the same time: each thread is at up to four. seen(move, Vectors):
 /// what has been moved as it is, vectors counted in the move.
-template <std::uint32_t kMoves, class Seen>
+template <std::uint32_t kMoves, class Team, class Seen>
 __device__ void copy_together(const Team& team, std::uint32_t count, const Move* moves, const Seen& seen) {
   constexpr std::uint32_t kEach = kMoves < 4 ? kMoves : 4, kUnroll = 8 / kEach;
   const std::uint32_t threads = team.threads / (kMoves / kEach);

@@ -36,7 +36,8 @@ class PacketRecord {
 
   /// By all threads of each block, also of those that have given up. `complete`: whether the block has not.
   __device__ __forceinline__ void finish(bool complete) const {
-    recorder::cuda::leave_record<kPacketThreads>(recording_, input_, output_, place_, complete);
+    recorder::cuda::leave_record<recorder::cuda::BlockThreads<kPacketThreads>>(
+        recording_, input_, output_, place_, complete, 1, gridDim.x);
   }
 
  private:

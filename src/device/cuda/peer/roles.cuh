@@ -7,18 +7,20 @@
 
 namespace detccl::device::cuda::peer {
 
-/// Some consecutive warps of a block.
+/// Some consecutive warps of a block; their hardware barrier is number kBarrier, and 0 is __syncthreads()'s.
+/// All of it are constants: a barrier whose number is in a register takes all sixteen for itself.
+template <std::uint32_t kBarrier, std::uint32_t kFirst, std::uint32_t kThreadsOfTeam>
 struct Team {
-  std::uint32_t barrier;  ///< its hardware barrier; 0 is __syncthreads()'s
-  std::uint32_t first, threads;
+  static constexpr std::uint32_t threads = kThreadsOfTeam, kMaxWarps = threads / 32;
+  __device__ static constexpr std::uint32_t warps() { return kMaxWarps; }
 
-  __device__ std::uint32_t thread() const { return threadIdx.x - first; }
-  __device__ bool leads() const { return threadIdx.x == first; }
-  __device__ void sync() const {
-    asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+  __device__ static std::uint32_t thread() { return threadIdx.x - kFirst; }
+  __device__ static bool leads() { return threadIdx.x == kFirst; }
+  __device__ static void sync() {
+    asm volatile("barrier.cta.sync %0, %1;" ::"n"(kBarrier), "n"(threads) : "memory");
   }
   /// sync(); whether `x` holds for any of its threads.
-  __device__ bool any(bool x) const {
+  __device__ static bool any(bool x) {
     int result;
     asm volatile(
         "{\n"
@@ -28,7 +30,7 @@ struct Team {
         "selp.s32 %0, 1, 0, some;\n"
         "}"
         : "=r"(result)
-        : "r"(static_cast<int>(x)), "r"(barrier), "r"(threads)
+        : "r"(static_cast<int>(x)), "n"(kBarrier), "n"(threads)
         : "memory");
     return result != 0;
   }
@@ -41,14 +43,8 @@ inline constexpr std::uint32_t kFoldThreads = kWarp + kFolders, kCopyThreads = 1
 inline constexpr std::uint32_t kDigesters = kCopyThreads - kWarp;
 inline constexpr std::uint32_t kThreads = kFoldThreads + kCopyThreads;
 
-__device__ inline Team folding_team() {
-  return {1, 0, kFoldThreads};
-}
-__device__ inline Team copying_team() {
-  return {2, kFoldThreads, kCopyThreads};
-}
-__device__ inline Team whole_block() {
-  return {0, 0, kThreads};
-}
+using FoldingTeam = Team<1, 0, kFoldThreads>;
+using CopyingTeam = Team<2, kFoldThreads, kCopyThreads>;
+using WholeBlock = Team<0, 0, kThreads>;
 
 }  // namespace detccl::device::cuda::peer

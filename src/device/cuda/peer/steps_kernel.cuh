@@ -2,6 +2,8 @@
 // One-shot and two-shot reductions.
 #pragma once
 
+#include <type_traits>
+
 #include "device/cuda/peer/aligned_fold.cuh"
 #include "device/cuda/peer/copy.cuh"
 #include "device/cuda/peer/fold_ring.cuh"
@@ -31,22 +33,24 @@ struct Shared {
   bool failed, given_up;
 };
 
-/// A block of one rank, as one of its teams has it (steps.h). `kAlone`: the whole block is the only team.
-template <class Shape, bool kAlone>
+/// A block of one rank, as one of its teams has it (steps.h).
+template <class Shape, class Team>
 class StepsBlock {
+  /// Whether the whole block is the only team.
+  static constexpr bool kAlone = std::is_same_v<Team, WholeBlock>;
+
  public:
   using Vectors = Folder<Shape, Shape::kVector>;
   using Bits = typename Shape::Bits;
 
   /// `done`: in the first threads, what rank `thread`'s flag was not long ago.
-  __device__ StepsBlock(const StepsArguments<Shape>& a, StepsRecord& record, Shared& shared, const Team& team,
+  __device__ StepsBlock(const StepsArguments<Shape>& a, StepsRecord& record, Shared& shared,
                         std::uint64_t done, const Ring& ring)
       : p_(a.part),
         places_{a.part},
         arguments_(a.fold),
         record_(record),
         shared_(shared),
-        team_(team),
         done_(done),
         ring_(ring) {}
 
@@ -216,7 +220,7 @@ class StepsBlock {
   const Arguments<Shape::kCapacity>& arguments_;
   StepsRecord& record_;
   Shared& shared_;
-  const Team team_;
+  const Team team_ = {};
   std::uint64_t done_;
   Ring ring_;
 };
@@ -257,7 +261,7 @@ __device__ bool fold_steps(const StepsArguments<Shape>& a, StepsRecord& record, 
     fold_tail<Shape>(places, a.fold, shared, i, step);
   });
 #else
-  StepsBlock<Shape, false> block(a, record, shared, folding_team(), done, {});
+  StepsBlock<Shape, FoldingTeam> block(a, record, shared, done, {});
   return run_folds(block, shared.before, steps);
 #endif
 }
@@ -293,19 +297,19 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__
   StepsRecord record(a.recording, a.part);
   __syncthreads();
   if (shared.failed) {
-    record.finish(false);
+    record.finish<WholeBlock>(false);
     return;
   }
   const std::uint64_t before = shared.before;
   bool complete = false;
   if (alone) {
-    StepsBlock<Shape, true> block(a, record, shared, whole_block(), done, {});
+    StepsBlock<Shape, WholeBlock> block(a, record, shared, done, {});
     complete = run_alone(block, before);
   } else if (threadIdx.x < kFoldThreads) {
     complete = fold_steps(a, record, shared, tiles + kCopyTile * kCopyTiles, done, steps);
   } else {
     const Ring ring{tiles, shared.copy_loaded, record.wanted() ? shared.copy_digested : nullptr, 0};
-    StepsBlock<Shape, false> block(a, record, shared, copying_team(), done, ring);
+    StepsBlock<Shape, CopyingTeam> block(a, record, shared, done, ring);
     complete = run_copies(block, before, steps);
 #if __CUDA_ARCH__ >= 900
     bulk::wait_stored();
@@ -313,7 +317,12 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__
   }
   const bool all = __syncthreads_and(static_cast<int>(complete)) != 0;
   if (all && threadIdx.x == 0) *counter = before + steps;
-  record.finish(all);
+  if (alone)
+    record.finish<WholeBlock>(all);
+  else if (threadIdx.x < kFoldThreads)
+    record.finish<FoldingTeam>(all);
+  else
+    record.finish<CopyingTeam>(all);
 }
 
 }  // namespace detccl::device::cuda::peer

@@ -4,8 +4,11 @@
 // peer.cc), so their vectors are words.
 #pragma once
 
+#include <type_traits>
+
 #include "device/cuda/peer/copy.cuh"
 #include "device/cuda/peer/request.h"
+#include "device/cuda/peer/roles.cuh"
 #include "device/cuda/peer/unit.cuh"
 #include "device/cuda/word.cuh"
 #include "recorder/cuda/block_record.cuh"
@@ -100,12 +103,16 @@ class StepsRecord {
       place_ = recorder::reserve<recorder::cuda::DeviceMemory>(recording_.ring, recording_.operations);
   }
 
-  /// By all threads of each block, after a barrier behind everything that was written, also where the block
-  /// has given up: then it is not `complete`.
+  /// By all threads of a team, after a barrier behind everything that was written, also where the block has
+  /// given up: then it is not `complete`. Each team adds its own part, since racecheck does not see that the
+  /// barrier of all threads orders what threads write that have passed others than those that read it.
+  template <class Team>
   __device__ __forceinline__ void finish(bool complete) {
     if (!wanted()) return;
     if (complete && has_rest_ && part_.receive != nullptr) add_rest(output_, part_.receive);
-    recorder::cuda::leave_record<kThreads>(recording_, input_, output_, place_, complete);
+    constexpr unsigned kTeams = 2, kParts = std::is_same_v<Team, WholeBlock> ? kTeams : 1;
+    recorder::cuda::leave_record<Team>(recording_, input_, output_, place_, complete, kParts,
+                                       kTeams * gridDim.x);
   }
 
  private:
