@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over peer memory give the reference evaluator's bits, whatever came before them.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
