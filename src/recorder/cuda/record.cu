@@ -12,7 +12,7 @@ struct Record {
   Recording recording;
   __device__ __noinline__ void operator()(unsigned blocks) const {
     __threadfence();  // the block's sums, before it is counted
-    if (atomicAdd(word(recording.accumulator->blocks), AtomicWord{1}) + 1 != blocks) return;
+    if (atomicAdd(word(recording.accumulator->parts), AtomicWord{1}) + 1 != blocks) return;
     __threadfence();
     write_record<DeviceMemory>(recording.ring, recording.site, recording.operations, recording.accumulator);
   }
