@@ -52,5 +52,13 @@ grep -q "chunk 1M = schedule tree " "$folder/output" || fail "the chosen setting
 run 0 --build "$build" --only promises --budget 2
 grep -q "no time within --budget 2: " "$folder/output" || fail "the budget must end the run"
 
+# One way of the ranks on hosts; a program that is not there is missed only where it is needed.
+run 0 --build "$build" --ranks 2 --only 'groups: 2 x 1, auto'
+grep -q "groups: 2 x 1, auto: cases" "$folder/output" || fail "the chosen layout must run"
+grep -q "groups: 1 x 2" "$folder/output" && fail "no other layout was chosen"
+run 2 --build "$build" --program "$folder/missing" --only promises
+grep -q "missing does not exist" "$folder/output" || fail "the missing program must be named"
+run 0 --build "$build" --program "$folder/missing" --only phases
+
 run 2 --build "$folder/none" "${program[@]}" --only large.int8
 echo "all noticed"

@@ -65,14 +65,14 @@ def cases(settings, bench, ranks, nodes, schedule, listed):
     return row, run
 
 
-def rows(settings, bench, listed):
-    """What shows most first."""
+def rows(settings, bench, listed, wanted):
+    """What shows most first. `wanted`: some of names()."""
     if bench.kind == "socket":
         yield Row("groups", "skip", 0.0, "every rank is a host of its own on the socket bench: --bench p2p")
         return
     ranks, first = settings.ranks[0], None
-    chosen = sorted(((nodes, schedule) for nodes in layouts(ranks) for schedule in schedules(bench.kind, ranks, nodes)),
-                    key=lambda pair: pair[1] != "auto")
+    chosen = sorted(((nodes, schedule) for nodes in layouts(ranks) for schedule in schedules(bench.kind, ranks, nodes)
+                     if label(ranks, nodes, schedule) in wanted), key=lambda pair: pair[1] != "auto")
     for nodes, schedule in chosen:
         row, run = cases(settings, bench, ranks, nodes, schedule, listed)
         yield row

@@ -13,11 +13,7 @@ PARTS = ("promises", "groups", "workloads", "traces", "profiler", "phases", "sam
 class Plan:
     def __init__(self, settings):
         self.settings = settings
-        names = subprocess.run([settings.program, "--list"], capture_output=True, text=True, timeout=60,
-                               env=os.environ | {"LD_LIBRARY_PATH": self.library_path()})
-        if names.returncode != 0:
-            raise RuntimeError(f"{settings.program} --list: {names.stderr.strip()}")
-        self.cases = names.stdout.split()
+        self.cases = self.cases_of_program()
         everything = not settings.only
         parts, cases = self.parts_and_case_patterns()
         variant_names = [v.name for v in variants.variants(settings.bench, settings.quick)]
@@ -29,7 +25,8 @@ class Plan:
         self.promises = bool(everything or "promises" in parts or patterns or cases)
         settings.patterns = cases or ["*"]
         gpu = not settings.host
-        self.groups = "groups" in parts or (everything and settings.bench == "p2p")
+        self.groups = [name for name in groups.names(settings.bench, settings.ranks[0]) if "groups" in parts or
+                       name in parts or (everything and settings.bench == "p2p")]
         self.workloads = [w for w in workloads.workloads(settings.steps)
                           if gpu and (everything or "workloads" in parts or w.name in parts)]
         self.sanitizers = [name for name in sanitizers.names()
@@ -41,6 +38,19 @@ class Plan:
                        if gpu and (everything or "traces" in parts or name in parts)]
         self.nccl_tests = settings.nccl_tests and (everything or "nccl-tests" in parts)
         self.native_columns = settings.nccl_tests and (everything or "native-columns" in parts)
+        if not self.cases and not settings.list and (self.promises or self.groups):
+            raise RuntimeError(f"{settings.program} does not exist")
+
+    def cases_of_program(self):
+        """None where there is no such program, which only some parts need."""
+        program = self.settings.program
+        if not os.path.exists(program):
+            return []
+        names = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60,
+                               env=os.environ | {"LD_LIBRARY_PATH": self.library_path()})
+        if names.returncode != 0:
+            raise RuntimeError(f"{program} --list: {names.stderr.strip()}")
+        return names.stdout.split()
 
     def library_path(self):
         """For --list, any NCCL will do."""
@@ -48,10 +58,12 @@ class Plan:
         return ":".join(folder for folder in folders if folder)
 
     def parts_and_case_patterns(self):
-        names = [*PARTS, *traces.names(), *sanitizers.names(), *(w.name for w in workloads.workloads(1)),
-                 *(v.name for v in variants.variants(self.settings.bench, self.settings.quick))]
+        settings = self.settings
+        names = [*PARTS, *groups.names(settings.bench, settings.ranks[0]), *traces.names(), *sanitizers.names(),
+                 *(w.name for w in workloads.workloads(1)),
+                 *(v.name for v in variants.variants(settings.bench, settings.quick))]
         parts, rest = set(), []
-        for pattern in self.settings.only or []:
+        for pattern in settings.only or []:
             found = [name for name in names if fnmatch(name, pattern)]
             parts.update(found)
             if not found:

@@ -99,7 +99,7 @@ class Session:
             for ranks in settings.ranks:
                 self.promises(ranks)
         if plan.groups:
-            self.one_by_one("groups", groups.rows(settings, bench, plan.cases))
+            self.one_by_one("groups", groups.rows(settings, bench, plan.cases, plan.groups))
         if plan.workloads:
             runner = workloads.Runner(settings, bench)
             tasks = [lambda w=w: self.guarded(w.name, lambda: (runner.rows(w), None)) for w in plan.workloads]
