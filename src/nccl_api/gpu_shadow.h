@@ -25,7 +25,7 @@ class GpuShadow {
 
   /// Whether reductions go over peer memory; the same on every rank. Any thread.
   virtual bool over_peers() const = 0;
-  /// Whether the reduction's last kernel can record it; `alone`: whether it is in no group. Any thread.
+  /// Whether the reduction's last kernel is to record it; `alone`: whether it is in no group. Any thread.
   virtual bool records(const engine::Reduction& call, bool alone) const = 0;
   /// What NCCL has found out about our communicator. Any thread.
   virtual ncclResult_t async_error() const = 0;

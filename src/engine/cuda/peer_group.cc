@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "contract/types.h"
 #include "engine/cuda/load_once.h"
 #include "engine/cuda/stream_engine.h"
 
@@ -38,6 +39,14 @@ peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
                                 std::to_string(peer::kMaxRanks) + " reduce over peer memory");
   }
   return peer::layout_for(ranks, blocks);
+}
+
+/// Whether digests are better taken by kernels beside a reduction in steps: long messages in few blocks, whose
+/// multiprocessors have enough to do (perf/results/peer_h200_large.json). `bytes`: of what is given.
+bool is_long_for(const peer::Layout& layout, std::uint64_t bytes) {
+  constexpr std::uint64_t kLong = std::uint64_t{1} << 20;
+  constexpr std::uint32_t kFew = 64;  // blocks of all ranks together
+  return bytes >= kLong && layout.blocks * layout.ranks < kFew;
 }
 
 peer::Call peer_call(const Reduction& call, const device::host::Arithmetic& arithmetic) {
@@ -103,7 +112,11 @@ PeerGroup::~PeerGroup() {
 bool PeerGroup::records(const Reduction& call, const device::host::Arithmetic& arithmetic) const {
   const peer::Call c = peer_call(call, arithmetic);
   const auto mode = peer::choose_mode(c, layout_, peer::Limits{});
-  return mode && peer::records(c, *mode);
+  if (!mode || !peer::records(c, *mode)) return false;
+  const bool in_steps = *mode == peer::Mode::one_shot || *mode == peer::Mode::two_shot;
+  const std::uint64_t given = c.count * contract::size_of(c.arithmetic.type) *
+                              (c.collective == plan::Collective::reduce_scatter ? layout_.ranks : 1);
+  return !in_steps || !is_long_for(layout_, given);
 }
 
 void PeerGroup::enqueue(const Reduction& call, const device::host::Arithmetic& arithmetic,

@@ -43,7 +43,7 @@ class PeerGroup {
 
   const device::cuda::peer::Layout& layout() const { return layout_; }
 
-  /// Whether the reduction's kernel can record it.
+  /// Whether the reduction's kernel is to record it.
   bool records(const Reduction& call, const device::host::Arithmetic& arithmetic) const;
   /// Puts a reduction on `stream`. `recording`: where records() says so; or null. Throws CudaError, or
   /// std::runtime_error after a failure.

@@ -79,7 +79,7 @@ class StreamEngine {
   void use_peers(const PeerSettings& settings);
   /// Null: they do not.
   PeerGroup* peers() const { return peers_.get(); }
-  /// Whether the reduction's last kernel can record it; `alone`: whether it is handed over by itself. Any
+  /// Whether the reduction's last kernel is to record it; `alone`: whether it is handed over by itself. Any
   /// thread.
   bool records(const Reduction& call, bool alone) const;
 

@@ -70,7 +70,7 @@ class StepsBlock {
   __device__ void offer(std::uint32_t i, std::uint64_t step) {
     // Every rank begins with another peer, so that no peer gets everything at the same time.
     // What is folded here has its digest taken there, or by digest_input().
-    const bool digests = !kAlone && (p_.two_shot || !places_.folds());
+    const bool digests = p_.two_shot || !places_.folds();
     copy_all(record_.input(), p_.layout.ranks, [&](std::uint32_t k) -> Move {
       const std::uint32_t owner = places_.rank_after(k + 1);
       if (!p_.two_shot && p_.wanted_by != kEveryone && p_.wanted_by != owner) return {};
@@ -83,13 +83,10 @@ class StepsBlock {
   }
 
   __device__ void digest_input(std::uint32_t i) {
-    if (!record_.wanted()) return;
-    if constexpr (kAlone) {
-      for (std::uint32_t k = 0; k < (p_.two_shot ? p_.layout.ranks : 1); ++k)
-        digest_given(places_.folded_by(places_.rank_after(k), i));
-    } else if (!bulk::kThere && places_.folds()) {
-      digest_given(places_.folded_by(p_.rank, i));
-    }
+    if (!record_.wanted() || !places_.folds() || (!kAlone && bulk::kThere)) return;
+    const Range range = places_.folded_by(p_.rank, i);
+    record_.input() += sum_words(p_.send + range.begin, range.begin, static_cast<std::uint32_t>(range.bytes),
+                                 team_.thread(), team_.threads);
   }
 
   __device__ void fold(std::uint32_t i, std::uint64_t step) {
@@ -129,11 +126,6 @@ class StepsBlock {
   }
 
  private:
-  __device__ void digest_given(const Range& range) {
-    record_.input() += sum_words(p_.send + range.begin, range.begin, static_cast<std::uint32_t>(range.bytes),
-                                 team_.thread(), team_.threads);
-  }
-
   /// Looks no more often than needed: a look takes as long as a small copy.
   __device__ bool came_to(Flag flag, std::uint32_t from, std::uint64_t step) {
     if (flag == Flag::ready) {
