@@ -93,8 +93,8 @@ class FoldMover {
         is_rank_(lane_ < places.part.layout.ranks) {}
 
   /// tail(i, step): folds what bytes of the step are left beyond its vectors.
-  template <class Tail>
-  __device__ bool run(StepsRecord& record, const Tail& tail) {
+  template <class Record, class Tail>
+  __device__ bool run(Record& record, const Tail& tail) {
     Cursor load(places_, steps_), store(places_, steps_);
     const std::byte* from = nullptr;
     while (!store.ended()) {
@@ -180,11 +180,12 @@ class FoldMover {
   std::byte* to_ = nullptr;
 };
 
-/// By kFolders threads, of which this is number `folder`. False if the mover has given up.
-template <class Vectors, class Shape>
+/// By all folders, of which this is number `folder`. False if the mover has given up.
+template <class Vectors, class Shape, bool kRecorded>
 __device__ bool fold_tiles(const Places& places, const FoldRing& ring,
-                           const Arguments<Shape::kCapacity>& fold, StepsRecord& record, std::uint32_t steps,
-                           std::uint32_t folder) {
+                           const Arguments<Shape::kCapacity>& fold, StepsRecord<kRecorded>& record,
+                           std::uint32_t steps, std::uint32_t folder) {
+  constexpr std::uint32_t kFolders = Roles<kRecorded>::kFolders;
   constexpr std::uint32_t kPart = kFoldPart<Shape>;
   constexpr auto kVectorBytes = static_cast<std::uint32_t>(Shape::kVector * sizeof(typename Shape::Bits));
   constexpr std::uint32_t kVectors = kPart / kVectorBytes, kUnroll = (kVectors + kFolders - 1) / kFolders;
@@ -195,8 +196,6 @@ __device__ bool fold_tiles(const Places& places, const FoldRing& ring,
     bulk::wait(&ring.loaded[c.place()], c.phase());
     if (*ring.given_up) return false;
     const std::uint32_t count = c.size() / kVectorBytes, begin = c.place() * kPart;
-    const std::byte* const own = part_of_tile<Shape>(ring, places.part.rank, c.place());
-    const std::uint64_t number = c.first_byte() / kVectorBytes;
     // Where a tile is too small for all, those go on who had nothing of the one before.
     const std::uint32_t start = (folder + kFolders - c.number() * kVectors % kFolders) % kFolders;
     for (std::uint32_t first = start; first < count; first += kFolders * kUnroll) {
@@ -206,25 +205,33 @@ __device__ bool fold_tiles(const Places& places, const FoldRing& ring,
         const std::uint32_t v = first + u * kFolders;
         if (v < count) vectors.load(loaded[u], (begin + v * kVectorBytes) / sizeof(typename Shape::Bits));
       }
-      Fragment<kVectorBytes> given[kUnroll] = {}, results[kUnroll];
+      // Nobody else reads this vector, so the result has its place.
+      const auto put = [&](const Fragment<kVectorBytes>& result, std::uint32_t v) {
+        if (v < count) write(result, ring.tiles + begin + v * kVectorBytes);
+      };
+      if constexpr (!kRecorded) {
 #pragma unroll
-      for (std::uint32_t u = 0; u < kUnroll; ++u) {
-        results[u] = vectors.result(loaded[u]);
-        const std::uint32_t v = first + u * kFolders;
-        if (record.wanted() && v < count) read(given[u], own + v * kVectorBytes);
-      }
+        for (std::uint32_t u = 0; u < kUnroll; ++u)
+          put(vectors.result(loaded[u]), first + u * kFolders);
+      } else {
+        const std::byte* const own = part_of_tile<Shape>(ring, places.part.rank, c.place());
+        Fragment<kVectorBytes> given[kUnroll] = {}, results[kUnroll];
 #pragma unroll
-      for (std::uint32_t u = 0; u < kUnroll; ++u) {
-        const std::uint32_t v = first + u * kFolders;
-        // Nobody else reads this vector, so the result has its place.
-        if (v < count) write(results[u], ring.tiles + begin + v * kVectorBytes);
-      }
-      if (!record.wanted()) continue;
-      fingerprint::Key key = fingerprint::key_at((number + first) * kVectorBytes / kCopyBytes);
+        for (std::uint32_t u = 0; u < kUnroll; ++u) {
+          results[u] = vectors.result(loaded[u]);
+          const std::uint32_t v = first + u * kFolders;
+          if (v < count) read(given[u], own + v * kVectorBytes);
+        }
 #pragma unroll
-      for (std::uint32_t u = 0; u < kUnroll; ++u) {
-        record.add_folded(key, given[u], results[u], first + u * kFolders < count);
-        key += fingerprint::step(kFolders * kVectorBytes / kCopyBytes);
+        for (std::uint32_t u = 0; u < kUnroll; ++u)
+          put(results[u], first + u * kFolders);
+        const std::uint64_t number = c.first_byte() / kVectorBytes + first;
+        fingerprint::Key key = fingerprint::key_at(number * kVectorBytes / kCopyBytes);
+#pragma unroll
+        for (std::uint32_t u = 0; u < kUnroll; ++u) {
+          record.add_folded(key, given[u], results[u], first + u * kFolders < count);
+          key += fingerprint::step(kFolders * kVectorBytes / kCopyBytes);
+        }
       }
     }
     bulk::fence_shared();

@@ -40,8 +40,9 @@ struct StepsLaunch {
     describe_fold<Shape>(a.fold, r);
     a.recording = r.recording != nullptr ? *r.recording : recorder::Recording{};
     void* parameters[] = {&a};
-    return cudaLaunchKernel(steps_kernel<Shape>, dim3(r.part.partition.blocks), dim3(kThreads), parameters,
-                            r.shared_bytes, r.stream);
+    const auto kernel = r.recording != nullptr ? steps_kernel<Shape, true> : steps_kernel<Shape, false>;
+    return cudaLaunchKernel(kernel, dim3(r.part.partition.blocks), dim3(kThreads), parameters, r.shared_bytes,
+                            r.stream);
   }
 };
 
@@ -106,9 +107,11 @@ cudaError_t launch_packets(const Request& request) {
 template <class Shape>
 cudaError_t load_shape(std::uint32_t shared_bytes) {
   cudaFuncAttributes attributes;
-  cudaError_t error = cudaFuncGetAttributes(&attributes, steps_kernel<Shape>);
-  if (error == cudaSuccess && shared_bytes != 0) {
-    error = cudaFuncSetAttribute(steps_kernel<Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  cudaError_t error = cudaSuccess;
+  for (const auto kernel : {steps_kernel<Shape, false>, steps_kernel<Shape, true>}) {
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, kernel);
+    if (error != cudaSuccess || shared_bytes == 0) continue;
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(shared_bytes));
   }
   if constexpr (Shape::kGroup == static_cast<int>(kMaxRanks)) {

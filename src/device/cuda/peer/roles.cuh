@@ -36,15 +36,21 @@ struct Team {
   }
 };
 
-/// The folding team's first warp moves tiles for the others (tiles.cuh).
-inline constexpr std::uint32_t kWarp = 32, kFolders = 320;
-inline constexpr std::uint32_t kFoldThreads = kWarp + kFolders, kCopyThreads = 160;
+inline constexpr std::uint32_t kWarp = 32, kThreads = 512;
 /// Of the copying team, those that take digests while the first warp has bulk copies made.
-inline constexpr std::uint32_t kDigesters = kCopyThreads - kWarp;
-inline constexpr std::uint32_t kThreads = kFoldThreads + kCopyThreads;
+inline constexpr std::uint32_t kDigesters = 128;
 
-using FoldingTeam = Team<1, 0, kFoldThreads>;
-using CopyingTeam = Team<2, kFoldThreads, kCopyThreads>;
+/// `kRecorded`: of a kernel that records itself.
+template <bool kRecorded>
+struct Roles {
+  static constexpr std::uint32_t kCopyThreads = kRecorded ? kWarp + kDigesters : 96;
+  static constexpr std::uint32_t kFoldThreads = kThreads - kCopyThreads;
+  /// The folding team's first warp moves tiles for the others (fold_ring.cuh).
+  static constexpr std::uint32_t kFolders = kFoldThreads - kWarp;
+
+  using FoldingTeam = Team<1, 0, kFoldThreads>;
+  using CopyingTeam = Team<2, kFoldThreads, kCopyThreads>;
+};
 using WholeBlock = Team<0, 0, kThreads>;
 
 }  // namespace detccl::device::cuda::peer

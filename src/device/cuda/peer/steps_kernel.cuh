@@ -34,7 +34,7 @@ struct Shared {
 };
 
 /// A block of one rank, as one of its teams has it (steps.h).
-template <class Shape, class Team>
+template <class Shape, class Team, bool kRecorded>
 class StepsBlock {
   /// Whether the whole block is the only team.
   static constexpr bool kAlone = std::is_same_v<Team, WholeBlock>;
@@ -44,7 +44,7 @@ class StepsBlock {
   using Bits = typename Shape::Bits;
 
   /// `done`: in the first threads, what rank `thread`'s flag was not long ago.
-  __device__ StepsBlock(const StepsArguments<Shape>& a, StepsRecord& record, Shared& shared,
+  __device__ StepsBlock(const StepsArguments<Shape>& a, StepsRecord<kRecorded>& record, Shared& shared,
                         std::uint64_t done, const Ring& ring)
       : p_(a.part),
         places_{a.part},
@@ -83,7 +83,7 @@ class StepsBlock {
   }
 
   __device__ void digest_input(std::uint32_t i) {
-    if (!record_.wanted() || !places_.folds() || (!kAlone && bulk::kThere)) return;
+    if (!kRecorded || !places_.folds() || (!kAlone && bulk::kThere)) return;
     const Range range = places_.folded_by(p_.rank, i);
     record_.input() += sum_words(p_.send + range.begin, range.begin, static_cast<std::uint32_t>(range.bytes),
                                  team_.thread(), team_.threads);
@@ -103,7 +103,7 @@ class StepsBlock {
 
   __device__ void digest_results(std::uint32_t i) {
     if (i == 0 && threadIdx.x == 0) record_.reserve();
-    if (!record_.wanted() || p_.receive == nullptr) return;
+    if (!kRecorded || p_.receive == nullptr) return;
     const Range range = places_.folded_by(p_.rank, i);
     record_.output() += sum_words(places_.output(range), range.begin - p_.received_from,
                                   static_cast<std::uint32_t>(range.bytes), team_.thread(), team_.threads);
@@ -141,7 +141,7 @@ class StepsBlock {
       if (team_.thread() < count) shared_.moves[team_.thread()] = moves(team_.thread());
       team_.sync();
       constexpr std::uint32_t kMoves = Shape::kGroup;
-      if (record_.wanted()) {
+      if constexpr (kRecorded) {
         copy_together<kMoves>(team_, count, shared_.moves, [&](const Move& move, const auto& vectors) {
           if (move.payload != kNoPayload) sums += sum_vectors(vectors, move.payload / kCopyBytes);
         });
@@ -163,7 +163,7 @@ class StepsBlock {
     }
 #endif
     copy_by_threads(team_, move.to + copied, move.from + copied, move.bytes - copied);
-    if (record_.wanted() && move.payload != kNoPayload && copied == 0)
+    if (kRecorded && move.payload != kNoPayload && copied == 0)
       sums += sum_words(move.from, move.payload, move.bytes, team_.thread(), team_.threads);
   }
 
@@ -173,7 +173,7 @@ class StepsBlock {
     if (team_.leads()) {
       bulk::fence_global();
       copy_in_tiles(ring_, move.to, move.from, bytes);
-    } else if (ring_.digested != nullptr && team_.thread() >= kWarp) {
+    } else if (kRecorded && team_.thread() >= kWarp) {
       const fingerprint::Sums its =
           digest_tiles(ring_, move.payload / kCopyBytes, bytes, team_.thread() - kWarp);
       ring_.passed += tiles_of(bytes);
@@ -210,7 +210,7 @@ class StepsBlock {
   const Part& p_;
   const Places places_;
   const Arguments<Shape::kCapacity>& arguments_;
-  StepsRecord& record_;
+  StepsRecord<kRecorded>& record_;
   Shared& shared_;
   const Team team_ = {};
   std::uint64_t done_;
@@ -238,29 +238,31 @@ __device__ void fold_tail(const Places& places, const Arguments<Shape::kCapacity
 }
 
 /// All steps of the folding team.
-template <class Shape>
-__device__ bool fold_steps(const StepsArguments<Shape>& a, StepsRecord& record, Shared& shared,
+template <class Shape, bool kRecorded>
+__device__ bool fold_steps(const StepsArguments<Shape>& a, StepsRecord<kRecorded>& record, Shared& shared,
                            std::byte* tiles, std::uint64_t done, std::uint32_t steps) {
 #if __CUDA_ARCH__ >= 900
   const Places places{a.part};
   const FoldRing ring{tiles, shared.fold_loaded, shared.folded, &shared.given_up};
   if (threadIdx.x >= kWarp) {
     using Vectors = Folder<Shape, Shape::kVector>;
-    return fold_tiles<Vectors, Shape>(places, ring, a.fold, record, steps, threadIdx.x - kWarp);
+    return fold_tiles<Vectors, Shape, kRecorded>(places, ring, a.fold, record, steps, threadIdx.x - kWarp);
   }
   FoldMover<Shape> mover(places, ring, shared.before, steps);
   return mover.run(record, [&](std::uint32_t i, std::uint64_t step) {
     fold_tail<Shape>(places, a.fold, shared, i, step);
   });
 #else
-  StepsBlock<Shape, FoldingTeam> block(a, record, shared, done, {});
+  StepsBlock<Shape, typename Roles<kRecorded>::FoldingTeam, kRecorded> block(a, record, shared, done, {});
   return run_folds(block, shared.before, steps);
 #endif
 }
 
-/// Has kSharedBytes of dynamic shared memory where the GPU has bulk copies.
-template <class Shape>
+/// Has kSharedBytes of dynamic shared memory where the GPU has bulk copies. `kRecorded`: records itself.
+template <class Shape, bool kRecorded>
 __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__ StepsArguments<Shape> a) {
+  using FoldingTeam = typename Roles<kRecorded>::FoldingTeam;
+  using CopyingTeam = typename Roles<kRecorded>::CopyingTeam;
   extern __shared__ __align__(128) std::byte tiles[];
   __shared__ Shared shared;
   std::byte* const own = a.part.regions[a.part.rank];
@@ -279,29 +281,30 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__
     for (std::uint64_t& barrier : shared.fold_loaded)
       bulk::init(&barrier, 1);
     for (std::uint64_t& barrier : shared.folded)
-      bulk::init(&barrier, kFolders);
+      bulk::init(&barrier, Roles<kRecorded>::kFolders);
     bulk::fence_shared();
 #endif
   }
+  const bool folds = threadIdx.x < FoldingTeam::threads;
   // Of the team whose first thread it is.
-  const std::uint32_t from = alone || threadIdx.x < kFoldThreads ? threadIdx.x : threadIdx.x - kFoldThreads;
+  const std::uint32_t from = alone || folds ? threadIdx.x : threadIdx.x - FoldingTeam::threads;
   const std::uint64_t done = from < a.part.layout.ranks ? load_flag(a.part, Flag::done, from) : 0;
-  StepsRecord record(a.recording, a.part);
+  StepsRecord<kRecorded> record(a.recording, a.part);
   __syncthreads();
   if (shared.failed) {
-    record.finish<WholeBlock>(false);
+    record.template finish<WholeBlock>(false);
     return;
   }
   const std::uint64_t before = shared.before;
   bool complete = false;
   if (alone) {
-    StepsBlock<Shape, WholeBlock> block(a, record, shared, done, {});
+    StepsBlock<Shape, WholeBlock, kRecorded> block(a, record, shared, done, {});
     complete = run_alone(block, before);
-  } else if (threadIdx.x < kFoldThreads) {
+  } else if (folds) {
     complete = fold_steps(a, record, shared, tiles + kCopyTile * kCopyTiles, done, steps);
   } else {
-    const Ring ring{tiles, shared.copy_loaded, record.wanted() ? shared.copy_digested : nullptr, 0};
-    StepsBlock<Shape, CopyingTeam> block(a, record, shared, done, ring);
+    const Ring ring{tiles, shared.copy_loaded, kRecorded ? shared.copy_digested : nullptr, 0};
+    StepsBlock<Shape, CopyingTeam, kRecorded> block(a, record, shared, done, ring);
     complete = run_copies(block, before, steps);
 #if __CUDA_ARCH__ >= 900
     bulk::wait_stored();
@@ -310,11 +313,11 @@ __global__ void __launch_bounds__(kThreads) steps_kernel(const __grid_constant__
   const bool all = __syncthreads_and(static_cast<int>(complete)) != 0;
   if (all && threadIdx.x == 0) *counter = before + steps;
   if (alone)
-    record.finish<WholeBlock>(all);
-  else if (threadIdx.x < kFoldThreads)
-    record.finish<FoldingTeam>(all);
+    record.template finish<WholeBlock>(all);
+  else if (folds)
+    record.template finish<FoldingTeam>(all);
   else
-    record.finish<CopyingTeam>(all);
+    record.template finish<CopyingTeam>(all);
 }
 
 }  // namespace detccl::device::cuda::peer
