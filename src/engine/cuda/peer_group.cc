@@ -41,8 +41,8 @@ peer::Layout layout_of(std::uint32_t ranks, std::uint32_t blocks) {
   return peer::layout_for(ranks, blocks);
 }
 
-/// Whether digests are better taken by kernels beside a reduction in steps: long messages in few blocks, whose
-/// multiprocessors have enough to do (perf/results/peer_h200_large.json). `bytes`: of what is given.
+/// Whether digests are better taken by kernels beside a reduction in steps: long messages in few blocks,
+/// whose multiprocessors have enough to do (perf/results/peer_h200_large.json). `bytes`: of what is given.
 bool is_long_for(const peer::Layout& layout, std::uint64_t bytes) {
   constexpr std::uint64_t kLong = std::uint64_t{1} << 20;
   constexpr std::uint32_t kFew = 64;  // blocks of all ranks together
