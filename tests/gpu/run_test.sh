@@ -56,8 +56,11 @@ grep -q "no time within --budget 2: " "$folder/output" || fail "the budget must 
 run 0 --build "$build" --ranks 2 --only 'groups: 2 x 1, auto'
 grep -q "groups: 2 x 1, auto: cases" "$folder/output" || fail "the chosen layout must run"
 grep -q "groups: 1 x 2" "$folder/output" && fail "no other layout was chosen"
-run 2 --build "$build" --program "$folder/missing" --only promises
-grep -q "missing does not exist" "$folder/output" || fail "the missing program must be named"
+for needs in '--only promises' '--only large.int8' --list; do
+  # shellcheck disable=SC2086  # two words
+  run 2 --build "$build" --program "$folder/missing" $needs
+  grep -q "missing does not exist" "$folder/output" || fail "the missing program must be named: $needs"
+done
 run 0 --build "$build" --program "$folder/missing" --only phases
 
 run 2 --build "$folder/none" "${program[@]}" --only large.int8

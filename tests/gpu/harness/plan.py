@@ -38,8 +38,8 @@ class Plan:
                        if gpu and (everything or "traces" in parts or name in parts)]
         self.nccl_tests = settings.nccl_tests and (everything or "nccl-tests" in parts)
         self.native_columns = settings.nccl_tests and (everything or "native-columns" in parts)
-        if not self.cases and not settings.list and (self.promises or self.groups):
-            raise RuntimeError(f"{settings.program} does not exist")
+        if self.promises or self.groups or settings.list:
+            self.require_program()
 
     def cases_of_program(self):
         """None where there is no such program, which only some parts need."""
@@ -51,6 +51,10 @@ class Plan:
         if names.returncode != 0:
             raise RuntimeError(f"{program} --list: {names.stderr.strip()}")
         return names.stdout.split()
+
+    def require_program(self):
+        if not self.cases:
+            raise RuntimeError(f"{self.settings.program} does not exist")
 
     def library_path(self):
         """For --list, any NCCL will do."""
@@ -68,6 +72,8 @@ class Plan:
             parts.update(found)
             if not found:
                 rest.append(pattern)
+        if rest:
+            self.require_program()
         for pattern in rest:
             if not any(fnmatch(name, pattern) for name in self.cases):
                 raise RuntimeError(f"--only {pattern}: nothing has such a name (--list)")
